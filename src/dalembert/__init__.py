@@ -1,0 +1,1 @@
+"""Structure-preserving multibody dynamics."""

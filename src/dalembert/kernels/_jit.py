@@ -1,0 +1,114 @@
+"""The only file that decorates kernels.
+
+    @kernel                      a compiled function, specialised by its arguments on first use
+    @inline                      the same, but copied into its callers: for the small helpers of an inner loop
+    first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
+
+Compiled code is cached on disk in the user's cache directory, in a folder named by a hash of all kernel sources: Numba itself
+notices an edit only in the file that holds the function, not in the files that it calls. Where no directory is writable the code is
+compiled anew in every process. `DALEMBERT_CACHE_DIR` chooses another directory.
+"""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import njit, types
+
+_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+JIT_DISABLED = bool(numba.config.DISABLE_JIT)
+
+ARRAY = types.float64[::1]
+#: status = step(t, h, system, state, work, info)
+STEP = types.int64(types.float64, types.float64, ARRAY, ARRAY, ARRAY, ARRAY)
+#: nodal(system, state, q, v): configuration and velocity at the node that the state describes
+NODAL = types.void(ARRAY, ARRAY, ARRAY, ARRAY)
+#: hold(system, tau): generalised force that is held over the next step
+HOLD = types.void(ARRAY, ARRAY)
+#: control(t, q, v, out)
+CONTROL = types.void(types.float64, ARRAY, ARRAY, ARRAY)
+
+
+def sources_hash(root: Path | None = None) -> str:
+    """Hash of every kernel source file and of Numba's version."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted((root or Path(__file__).parent).rglob("*.py")):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_root() -> Path:
+    chosen = os.environ.get("DALEMBERT_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dalembert"
+
+
+def _writable_cache() -> str | None:
+    """The cache folder of these sources, or None where it cannot be written."""
+    try:
+        folder = _cache_root() / "numba" / sources_hash()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return str(folder)
+    except (OSError, RuntimeError):
+        return None
+
+
+CACHE_DIR = _writable_cache()
+
+
+@contextlib.contextmanager
+def _our_cache() -> Iterator[None]:
+    """Point Numba's cache to ours while a function is decorated, and leave other users of Numba alone."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = CACHE_DIR or before
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def _compile(*args: Any, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    def decorate(function: Callable[..., Any]) -> Any:
+        with _our_cache():
+            return njit(*args, cache=cache and CACHE_DIR is not None, **_OPTIONS, **options)(function)
+
+    return decorate
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile on first use, cache on disk."""
+    return _compile()(function)
+
+
+def inline(function: Callable[..., Any]) -> Any:
+    """Compile into the caller (LLVM's always-inline)."""
+    return _compile(forceinline=True)(function)
+
+
+def first_class(function: Any, sig: Any) -> Any:
+    """Compile a kernel for one fixed signature and for no other, so that compiled loops take it as a first-class value.
+
+    Done on request, not at decoration: importing or listing kernels must not compile them.
+    """
+    if getattr(function, "_can_compile", False):
+        function.compile(sig)
+        function.disable_compile()
+    return function
+
+
+def compiled(function: Callable[..., Any], sig: Any) -> Any:
+    """A user's function, compiled for one fixed signature; cached where Numba finds the source file of the function."""
+    if hasattr(function, "py_func"):
+        function = function.py_func
+    try:
+        return first_class(_compile()(function), sig)
+    except RuntimeError:  # no locator: a function typed into an interpreter has no file to name its cache after
+        return first_class(_compile(cache=False)(function), sig)

@@ -1,0 +1,15 @@
+"""What a kernel can answer. 0 is success; everything else is turned into a sentence with a remedy by the public layer."""
+
+OK = 0
+NOT_CONVERGED = 1
+NOT_FINITE = 2
+SINGULAR = 3
+NO_SOLUTION = 4
+
+MEANING = {
+    OK: "ok",
+    NOT_CONVERGED: "the Newton iteration did not converge",
+    NOT_FINITE: "the state became infinite or not a number",
+    SINGULAR: "the Jacobian of the step is singular",
+    NO_SOLUTION: "the discrete equations have no real solution at this step size",
+}
