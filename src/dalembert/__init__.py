@@ -1,1 +1,97 @@
-"""Structure-preserving multibody dynamics."""
+"""dalembert: structure-preserving multibody dynamics.
+
+    import dalembert as dal
+
+    m = dal.Model("top")
+    m.add_body("rotor", mass=1.0, inertia=(1, 1, 2), com=(0, 0, 0.5))
+    m.add_joint("tip", "spherical", "world", "rotor")
+    traj = dal.simulate(m, h=0.01, t_end=10, v0={"tip": (0, 0, 20)})
+    print(traj.report().text)
+
+Names are imported when they are first used: importing the package itself is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Model": "dalembert.model",
+    "Body": "dalembert.model",
+    "Joint": "dalembert.model",
+    "Wrench": "dalembert.model",
+    "Damper": "dalembert.model",
+    "Sphere": "dalembert.model",
+    "Box": "dalembert.model",
+    "Capsule": "dalembert.model",
+    "Cylinder": "dalembert.model",
+    "Plane": "dalembert.model",
+    "Mesh": "dalembert.model",
+    "Convex": "dalembert.model",
+    "simulate": "dalembert.running",
+    "resume": "dalembert.running",
+    "load": "dalembert.recording",
+    "Simulation": "dalembert.interactive",
+    "Trajectory": "dalembert.trajectory",
+    "compiled": "dalembert.inputs",
+    "steppers": "dalembert.registry",
+    "stepper": "dalembert.user_stepper",
+    "check_stepper": "dalembert.contracts",
+    "advise": "dalembert.advising",
+    "compare": "dalembert.comparison",
+    "work_precision": "dalembert.comparison",
+    "cite": "dalembert.citations",
+    "DalembertError": "dalembert.errors",
+    "ModelError": "dalembert.errors",
+    "OptionError": "dalembert.errors",
+    "UnknownNameError": "dalembert.errors",
+    "UnsupportedError": "dalembert.errors",
+    "ArchiveError": "dalembert.errors",
+    "SimulationError": "dalembert.errors",
+}
+_MODULES = {"so3": "groups.so3", "se3": "groups.se3", "se2": "groups.se2", "quat": "groups.quat", "scenes": "scenes", "verification": "verification"}
+
+__all__ = [*_PUBLIC, *_MODULES, "__version__"]
+
+if TYPE_CHECKING:
+    from dalembert import scenes, verification
+    from dalembert.advising import advise
+    from dalembert.contracts import check_stepper
+    from dalembert.citations import cite
+    from dalembert.comparison import compare, work_precision
+    from dalembert.inputs import compiled
+    from dalembert.errors import (
+        ArchiveError,
+        DalembertError,
+        ModelError,
+        OptionError,
+        SimulationError,
+        UnknownNameError,
+        UnsupportedError,
+    )
+    from dalembert.groups import quat, se2, se3, so3
+    from dalembert.interactive import Simulation
+    from dalembert.model import Body, Box, Capsule, Convex, Cylinder, Damper, Joint, Mesh, Model, Plane, Sphere, Wrench
+    from dalembert.recording import load
+    from dalembert.registry import steppers
+    from dalembert.running import resume, simulate
+    from dalembert.trajectory import Trajectory
+    from dalembert.user_stepper import stepper
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        value: Any = importlib.import_module(f"dalembert.{_MODULES[name]}")
+    elif name in _PUBLIC:
+        value = getattr(importlib.import_module(_PUBLIC[name]), name)
+    else:
+        raise AttributeError(f"module 'dalembert' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,6 +3,7 @@
     @kernel                      a compiled function, specialised by its arguments on first use
     @inline                      the same, but copied into its callers: for the small helpers of an inner loop
     first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
+    front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
 
 Compiled code is cached on disk in the user's cache directory, in a folder named by a hash of all kernel sources: Numba itself
 notices an edit only in the file that holds the function, not in the files that it calls. Where no directory is writable the code is
@@ -10,6 +11,7 @@ compiled anew in every process. `DALEMBERT_CACHE_DIR` chooses another directory.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import tempfile
@@ -19,6 +21,7 @@ from typing import Any
 
 import numba
 from numba import njit, types
+from numba.extending import overload
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
 JIT_DISABLED = bool(numba.config.DISABLE_JIT)
@@ -35,9 +38,10 @@ CONTROL = types.void(types.float64, ARRAY, ARRAY, ARRAY)
 
 
 def sources_hash(root: Path | None = None) -> str:
-    """Hash of every kernel source file and of Numba's version."""
+    """Hash of every source file that is compiled, and of Numba's version."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted((root or Path(__file__).parent).rglob("*.py")):
+    package = root or Path(__file__).parent.parent
+    for path in sorted([*(package / "kernels").rglob("*.py"), *(package / "steppers").rglob("*.py")]):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -112,3 +116,26 @@ def compiled(function: Callable[..., Any], sig: Any) -> Any:
         return first_class(_compile()(function), sig)
     except RuntimeError:  # no locator: a function typed into an interpreter has no file to name its cache after
         return first_class(_compile(cache=False)(function), sig)
+
+
+def front(call: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate a body of compilable code: Python reaches it through `call(compiled body, *arguments)`, compiled code directly.
+
+    So `call` may check, convert and raise, and users' compiled functions pay for none of it.
+    """
+
+    def decorate(body: Callable[..., Any]) -> Any:
+        compiled_body = _compile()(body)
+
+        @functools.wraps(body)
+        def public(*args: Any, **kwargs: Any) -> Any:
+            return call(compiled_body, *args, **kwargs)
+
+        @overload(public, strict=True)
+        @functools.wraps(body)
+        def typing(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+            return body
+
+        return public
+
+    return decorate

@@ -1,0 +1,21 @@
+"""`dal.advise`: how large may the step be?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dalembert.errors import OptionError
+from dalembert.families import find_family
+from dalembert.model import Model
+from dalembert.options import choose_stepper
+from dalembert.registry import find
+from dalembert.solvability.advice import StepAdvice
+
+
+def advise(m: Model, q: Any = None, v: Any = None, stepper: str | None = None) -> StepAdvice:
+    """Step sizes for which the equations of a step are proved (or were found) to be solvable at the state q, v."""
+    if not isinstance(m, Model):
+        raise OptionError(f"advise: the first argument is {type(m).__name__!r}; expected a Model.")
+    family = find_family(m)
+    name = choose_stepper(m, family, ()).name if stepper is None else find(family.name, stepper).name
+    return family.advise(m, m.check_q(q), m.check_v(v), name)

@@ -1,0 +1,175 @@
+"""Engines: what advances a state. One drives the compiled loop, one calls a user's Python step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dalembert.inputs import CompiledControl, sample
+from dalembert.families import Family
+from dalembert.kernels import loop
+from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, first_class
+from dalembert.kernels.status import NOT_FINITE, OK
+from dalembert.model import Model
+from dalembert.model.rotation import Array
+from dalembert.registry import Stepper
+
+
+class CompiledEngine:
+    """State, system and workspace of a run, and the compiled loop over them."""
+
+    def __init__(
+        self, model: Model, family: Family, stepper: Stepper, h: float, options: dict[str, Any], control: Any = None, weights: Any = (1.0,)
+    ):
+        self.model, self.family, self.stepper, self.h = model, family, stepper, h
+        self.system = family.system(model, options)
+        if stepper.prepare is not None:
+            stepper.prepare(self.system, options)
+        self.weights = np.array(weights, dtype=float)
+        self.work, self.info = np.zeros(family.work_size), np.zeros(family.info_size)
+        self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
+        self.tally = np.zeros(len(loop.LOG_COLUMNS))
+        self.counter = np.zeros(3, dtype=np.int64)
+        self.python_control = control if control is not None and not isinstance(control, CompiledControl) else None
+        self.use_control = isinstance(control, CompiledControl)
+        self.use_ledger = control is not None or bool(family.features(model) & {"gravity", "wrench", "damping"})
+        self._step = first_class(stepper.step, STEP)
+        self._nodal = first_class(family.nodal, NODAL)
+        self._hold = first_class(family.hold, HOLD)
+        self._ledger = first_class(family.ledger, STEP)
+        self._control = control.kernel if self.use_control else first_class(loop.no_control, CONTROL)
+        self._run = first_class(loop.run, loop.LOOP)
+        self.state = np.zeros(0)
+
+    def start(self, q: Array, v: Array) -> None:
+        """Begin at t = 0 from q and v."""
+        self.restart(self.family.start(self.system, q, v), 0)
+
+    def restart(self, state: Array, step: int) -> None:
+        """Begin from a checkpoint: the flat state after `step` steps."""
+        self.state = np.array(state, dtype=float)
+        self.previous = self.state.copy()
+        self.counter[:] = 0
+        self.counter[loop.STEP_INDEX] = step
+        self.tally[:] = 0.0
+
+    @property
+    def steps(self) -> int:
+        """Steps done since t = 0."""
+        return int(self.counter[loop.STEP_INDEX])
+
+    @property
+    def time(self) -> float:
+        """Time of the current node."""
+        return self.steps * self.h
+
+    def observe(self) -> tuple[Array, Array]:
+        """q and v of the current node."""
+        self._nodal(self.system, self.state, self.q, self.v)
+        return self.q, self.v
+
+    def hold(self, tau: Array) -> None:
+        """Hold a generalised force until told otherwise."""
+        self._hold(self.system, np.ascontiguousarray(tau, dtype=float))
+
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> tuple[int, Array, Array]:
+        """Up to n steps: (status, recorded states, recorded log). Ends early on failure, and between steps on request of `stop`."""
+        rows = (self.steps + n) // every - self.steps // every
+        states, log = np.empty((rows, self.state.size)), np.empty((rows, self.tally.size))
+        self.counter[loop.ROW] = 0
+        if self.python_control is None:
+            status = self._call(n, every, states, log)
+        else:
+            status = OK
+            for _ in range(n):
+                self.hold(sample(self.python_control, self.time, *self.observe()))
+                status = self._call(1, every, states, log)
+                if status != OK or stop():
+                    break
+        done = int(self.counter[loop.ROW])
+        return status, states[:done], log[:done]
+
+    def _call(self, n: int, every: int, states: Array, log: Array) -> int:
+        return int(
+            self._run(
+                self._step, self._ledger, self._nodal, self._hold, self._control, self.use_control, self.use_ledger,
+                self.h, n, every, self.weights, self.system, self.state, self.previous, self.work, self.info,
+                self.q, self.v, self.tau, self.tally, self.counter, states, log,
+            )  # fmt: skip
+        )
+
+    def unpack(self, states: Array) -> dict[str, Array]:
+        """q, v, v_interval, work and impulse of recorded states."""
+        return self.family.unpack(self.model, self.system, states)
+
+
+class PythonEngine:
+    """A plain Python step(m, t, q, v, h) -> q, v. The flat state is (q, v)."""
+
+    def __init__(self, model: Model, stepper: Stepper, h: float, options: dict[str, Any], control: Any = None, weights: Any = (1.0,)):
+        self.model, self.stepper, self.h, self.options = model, stepper, h, options
+        self.control, self.weights = control, tuple(weights)
+        self.steps = 0
+        self.info = np.zeros(2)
+        self.system = np.zeros(0)
+        self.state = np.zeros(0)
+
+    def start(self, q: Array, v: Array) -> None:
+        """Begin at t = 0 from q and v."""
+        self.restart(np.concatenate([q, v]), 0)
+
+    def restart(self, state: Array, step: int) -> None:
+        """Begin from a checkpoint."""
+        self.state, self.steps = np.array(state, dtype=float), step
+
+    @property
+    def time(self) -> float:
+        """Time of the current node."""
+        return self.steps * self.h
+
+    def observe(self) -> tuple[Array, Array]:
+        """q and v of the current node."""
+        return self.state[: self.model.nq], self.state[self.model.nq :]
+
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> tuple[int, Array, Array]:
+        """Up to n steps: (status, recorded states, recorded log)."""
+        states: list[Array] = []
+        status = OK
+        for _ in range(n):
+            status = self._one()
+            if status != OK:
+                break
+            if self.steps % every == 0:
+                states.append(self.state.copy())
+            if stop():
+                break
+        return status, np.array(states).reshape(len(states), self.state.size), np.zeros((len(states), len(loop.LOG_COLUMNS)))
+
+    def _one(self) -> int:
+        q, v = self.observe()
+        t = self.time
+        extra = {} if self.control is None else {"tau": sample(self.control, t, q, v)}
+        for w in self.weights:
+            q, v = self.stepper.step(self.model, t, q, v, w * self.h, **extra, **self.options)
+            t += w * self.h
+        new = np.concatenate([np.asarray(q, dtype=float), np.asarray(v, dtype=float)])
+        if new.shape != self.state.shape or not np.isfinite(new).all():
+            return NOT_FINITE
+        self.state = new
+        self.steps += 1
+        return OK
+
+    def unpack(self, states: Array) -> dict[str, Array]:
+        """q and v of recorded states; intervals and ledger are not known."""
+        q, v = states[:, : self.model.nq], states[:, self.model.nq :]
+        nan = np.full(len(states), np.nan)
+        return {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
+
+
+def make_engine(model: Model, family: Family, stepper: Stepper, h: float, options: dict[str, Any], control: Any, weights: Any) -> Any:
+    """The engine that a stepper needs."""
+    if stepper.python:
+        return PythonEngine(model, stepper, h, options, control, weights)
+    return CompiledEngine(model, family, stepper, h, options, control, weights)

@@ -1,0 +1,29 @@
+"""What a run ran on: versions and machine, recorded because bit-for-bit repetition needs both to be the same."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from pathlib import Path
+
+
+def versions() -> dict[str, str]:
+    """Versions of what takes part in the arithmetic."""
+    names = ("dalembert", "numpy", "numba", "llvmlite", "scipy", "h5py")
+    return {"python": platform.python_version(), **{n: importlib.metadata.version(n) for n in names}}
+
+
+def machine() -> dict[str, str]:
+    """The CPU as compiled code sees it."""
+    import llvmlite.binding as llvm
+
+    return {"cpu": llvm.get_host_cpu_name(), "model": _cpu_model(), "system": platform.system(), "architecture": platform.machine()}
+
+
+def _cpu_model() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()

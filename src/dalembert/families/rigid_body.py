@@ -1,0 +1,65 @@
+"""One rigid body, free or turning about a fixed point."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.families import Family
+from dalembert.kernels._jit import NODAL, first_class
+from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
+from dalembert.kernels.rigid_body import layout as at
+from dalembert.kernels.rigid_body import node
+from dalembert.model import Model
+from dalembert.model import compile_rigid_body as body_arrays
+from dalembert.model.rotation import Array, quat_conj, rotate
+
+
+def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
+    """q, v at the nodes, velocity of the interval before each node, work and impulse so far."""
+    states = np.ascontiguousarray(states)
+    q = np.empty((len(states), model.nq))
+    v = np.empty((len(states), model.nv))
+    first_class(nodal_rows, NODAL_ROWS)(first_class(node.nodal, NODAL), system, states, q, v)
+    return {
+        "q": q,
+        "v": v,
+        "v_interval": interval_velocity(system, states),
+        "work": states[:, at.WORK],
+        "impulse": states[:, at.IMPULSE : at.IMPULSE + 6],
+    }
+
+
+def interval_velocity(system: Array, states: Array) -> Array:
+    """Velocity of the interval that ends at each node, in the axes of v; the linear part is that of the body-frame origin at the node's attitude."""
+    q_BP = system[at.Q_BP : at.Q_BP + 4]
+    omega = rotate(q_BP, states[:, at.RATE : at.RATE + 3])
+    if system[at.PIVOTED] != 0:
+        return omega
+    drift_P = rotate(quat_conj(states[:, at.Q : at.Q + 4]), states[:, at.DRIFT : at.DRIFT + 3])
+    return np.concatenate([omega, rotate(q_BP, drift_P) - np.cross(omega, system[at.COM : at.COM + 3])], axis=-1)
+
+
+def advise(model: Model, q: Array, v: Array, stepper: str):
+    """Provable step sizes at a state, from the principal inertias about the reference point."""
+    from dalembert.solvability.rigid_body import advise_rigid_body
+
+    system = body_arrays.system_array(model, {})
+    state = body_arrays.initial_state(system, q, v)
+    J = system[at.INERTIA : at.INERTIA + 3]
+    return advise_rigid_body(J, state[at.ANGULAR : at.ANGULAR + 3] / J, stepper)
+
+
+FAMILY = Family(
+    name="rigid-body",
+    fits=body_arrays.fits,
+    features=body_arrays.features,
+    system=body_arrays.system_array,
+    start=body_arrays.initial_state,
+    nodal=node.nodal,
+    hold=node.hold,
+    ledger=node.ledger,
+    work_size=at.WORK_SIZE,
+    info_size=at.INFO_SIZE,
+    unpack=unpack,
+    advise=advise,
+)

@@ -1,0 +1,102 @@
+"""`Simulation`: one step at a time, for notebooks, games and hardware in the loop."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert import environment, options
+from dalembert.engine import make_engine
+from dalembert.errors import OptionError, SimulationError, UnknownNameError
+from dalembert.families import find_family
+from dalembert.kernels.status import OK
+from dalembert.model import Model, validate
+from dalembert.model.kinematics import frames
+from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.registry import find
+from dalembert.running import Run, composition_weights
+from dalembert.trajectory import Trajectory
+
+
+class State(NamedTuple):
+    """Time, configuration, velocity."""
+
+    t: float
+    q: Array
+    v: Array
+
+
+class Simulation:
+    """A run that is advanced by hand.
+
+    sim = dal.Simulation(m, stepper="cayley", h=0.01, v0=...)
+    sim.step(100); sim.state; sim.apply_force("rotor", force=(1, 0, 0)); sim.step(); sim.trajectory()
+    """
+
+    def __init__(
+        self, m: Model, stepper: str | None = None, h: float = 0.01, q0: Any = None, v0: Any = None, control: Any = None, compose: str | None = None,
+        ignore: tuple[str, ...] = (), **stepper_options: Any,
+    ):  # fmt: skip
+        model = m.frozen()
+        family = find_family(model)
+        method = options.choose_stepper(model, family, ignore) if stepper is None else find(family.name, stepper)
+        options.check_handles(model, family, method, ignore)
+        step, _ = options.step_count(h, h)
+        resolved = method.resolve(stepper_options)
+        weights = composition_weights(compose, method, model, family, h)
+        self._pending = np.zeros(model.nv)
+        self._control = control
+        engine = make_engine(model, family, method, step, resolved, self._inputs, weights)
+        meta = {
+            "stepper": method.name, "method": method.name if compose is None else f"{method.name} + {compose}", "family": family.name, "h": step, "every": 1,
+            "compose": compose, "options": resolved, "ignore": list(ignore), "control": "python", "versions": environment.versions(),
+            "machine": environment.machine(), "status": "ok", "t_end": 0.0,
+        }  # fmt: skip
+        engine.start(model.check_q(q0), model.check_v(v0))
+        self.model = model
+        self._run = Run(model, family, method, engine, meta, None, False, ())
+        self._run.record_first()
+
+    def _inputs(self, t: float, q: Array, v: Array) -> Array:
+        tau = self._pending if self._control is None else self._pending + np.asarray(self._control(t, q, v), dtype=float)
+        return tau
+
+    @property
+    def state(self) -> State:
+        """Copies of the current node."""
+        q, v = self._run.engine.observe()
+        return State(self._run.engine.time, q.copy(), v.copy())
+
+    def apply_force(self, body: str, force: Any = (0, 0, 0), torque: Any = (0, 0, 0), point: Any = None) -> None:
+        """Apply a world force (at a world point; default: the centre of mass) and torque during the next call of `step` only."""
+        if body not in {b.name for b in self.model.bodies}:
+            raise UnknownNameError("body", body, [b.name for b in self.model.bodies])
+        owner = f"force on body {body!r}"
+        F, T = (validate.vector(owner, what, x, 3, OptionError) for what, x in (("force", force), ("torque", torque)))
+        b = self.model.body(body)
+        frame = frames(self.model, self.state.q)[body]
+        at = frame.position + rotate(frame.quaternion, b.com) if point is None else validate.vector(owner, "point", point, 3, OptionError)
+        joint = self.model.joints[0]
+        reference = frame.position if joint.kind == "free" else joint.anchor
+        to_body = quat_conj(frame.quaternion)
+        self._pending[:3] += rotate(to_body, T + np.cross(at - reference, F))
+        if joint.kind == "free":
+            self._pending[3:] += rotate(to_body, F)
+
+    def step(self, n: int = 1) -> State:
+        """Advance by n steps. A step that fails raises; the state is then that of the last good node."""
+        if isinstance(n, bool) or int(n) != n or n < 0:
+            raise OptionError(f"step: n is {n!r}; expected a whole number >= 0.")
+        status, states, log = self._run.engine.advance(int(n), 1)
+        self._run._keep(states, log)
+        self._pending[:] = 0.0
+        if status != OK:
+            message = self._run._failure(status)
+            raise SimulationError(message, self.trajectory(), status=status)
+        return self.state
+
+    def trajectory(self) -> Trajectory:
+        """Everything so far."""
+        self._run.meta["t_end"] = self._run.engine.time
+        return self._run.trajectory()

@@ -1,0 +1,6 @@
+"""Storage: checksummed journals that survive a kill, and netCDF4-readable HDF5 archives that appear whole or not at all."""
+
+from dalembert.io.archive import Variable, read_archive, write_archive
+from dalembert.io.journal import Journal, JournalContent, is_locked, read_journal
+
+__all__ = ["Journal", "JournalContent", "Variable", "is_locked", "read_archive", "read_journal", "write_archive"]

@@ -1,0 +1,123 @@
+"""The one loop over steps. Everything that changes between runs reaches it as a first-class function or as an array.
+
+    for each step:  control is sampled at the node and held;  substeps w_1 h, w_2 h, ... of a composition (w = (1,) without one);
+                    every `every` steps the state and the solver log are written out
+
+A step that fails leaves the state as it was before that step.
+"""
+
+from numba import types
+
+from dalembert.kernels._jit import ARRAY, CONTROL, HOLD, NODAL, STEP, kernel
+from dalembert.kernels.status import NOT_FINITE, OK
+
+# counter
+STEP_INDEX, ROW, SUBSTEP = 0, 1, 2
+# log columns, one row per recorded interval
+LOG_COLUMNS = ("iterations", "max_iterations", "residual")
+ITERATIONS, MAX_ITERATIONS, RESIDUAL = 0, 1, 2
+
+_MATRIX = types.float64[:, ::1]
+LOOP = types.int64(
+    types.FunctionType(STEP),
+    types.FunctionType(STEP),
+    types.FunctionType(NODAL),
+    types.FunctionType(HOLD),
+    types.FunctionType(CONTROL),
+    types.boolean,
+    types.boolean,
+    types.float64,
+    types.int64,
+    types.int64,
+    ARRAY,
+    ARRAY,
+    ARRAY,
+    ARRAY,
+    ARRAY,
+    ARRAY,
+    ARRAY,
+    ARRAY,
+    ARRAY,
+    ARRAY,
+    types.int64[::1],
+    _MATRIX,
+    _MATRIX,
+)
+
+
+@kernel
+def no_control(t, q, v, out):
+    """Stands in where a run has no compiled control."""
+
+
+@kernel
+def finite(a):
+    """True if no entry is infinite or not a number."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += 0.0 * a[i]
+    return total == 0.0
+
+
+@kernel
+def one_step(step, ledger, use_ledger, t, h, weights, system, state, work, info, counter, tally):
+    """One step, or all substeps of a composition. Adds to the tally of iterations and residual."""
+    offset = 0.0
+    for s in range(weights.shape[0]):
+        hs = weights[s] * h
+        counter[SUBSTEP] = s
+        if use_ledger:
+            ledger(t + offset, 0.5 * hs, system, state, work, info)
+        status = step(t + offset, hs, system, state, work, info)
+        tally[ITERATIONS] += info[0]
+        tally[MAX_ITERATIONS] = max(tally[MAX_ITERATIONS], info[0])
+        tally[RESIDUAL] = max(tally[RESIDUAL], info[1])
+        if status != OK:
+            return status
+        offset += hs
+        if use_ledger:
+            ledger(t + offset, 0.5 * hs, system, state, work, info)
+    return OK
+
+
+@kernel
+def run(
+    step, ledger, nodal, hold, control, use_control, use_ledger,
+    h, n, every, weights, system, state, previous, work, info, q, v, tau, tally, counter, states, log,
+):  # fmt: skip
+    """Up to n steps; counter holds the index of the next step and the next row to write. Returns the status of the last step."""
+    for _ in range(n):
+        t = counter[STEP_INDEX] * h
+        if use_control:
+            nodal(system, state, q, v)
+            control(t, q, v, tau)
+            hold(system, tau)
+        for i in range(state.shape[0]):
+            previous[i] = state[i]
+        status = one_step(step, ledger, use_ledger, t, h, weights, system, state, work, info, counter, tally)
+        if status == OK and not finite(state):
+            status = NOT_FINITE
+        if status != OK:
+            for i in range(state.shape[0]):
+                state[i] = previous[i]
+            return status
+        counter[STEP_INDEX] += 1
+        if counter[STEP_INDEX] % every == 0:
+            row = counter[ROW]
+            for i in range(state.shape[0]):
+                states[row, i] = state[i]
+            for i in range(tally.shape[0]):
+                log[row, i] = tally[i]
+                tally[i] = 0.0
+            counter[ROW] = row + 1
+    return OK
+
+
+@kernel
+def nodal_rows(nodal, system, states, q, v):
+    """Configuration and velocity of every row of recorded states."""
+    for i in range(states.shape[0]):
+        nodal(system, states[i], q[i], v[i])
+
+
+NODAL_ROWS = types.void(types.FunctionType(NODAL), ARRAY, _MATRIX, _MATRIX, _MATRIX)

@@ -1,0 +1,8 @@
+"""Machines: bodies, joints, shapes, forces."""
+
+from dalembert.model.forces import Damper, Wrench
+from dalembert.model.model import Model
+from dalembert.model.parts import Body, Joint
+from dalembert.model.shapes import Box, Capsule, Convex, Cylinder, Mesh, Plane, Sphere
+
+__all__ = ["Body", "Box", "Capsule", "Convex", "Cylinder", "Damper", "Joint", "Mesh", "Model", "Plane", "Sphere", "Wrench"]

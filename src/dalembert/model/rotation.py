@@ -1,0 +1,72 @@
+"""Quaternions and rotations of whole trajectories: NumPy functions over any number of leading dimensions.
+
+The kernels in `dalembert.kernels` do the same for one state at a time inside compiled loops.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def quat_mul(p: Array, q: Array) -> Array:
+    """Hamilton product, (..., 4)."""
+    ps, pv = p[..., :1], p[..., 1:]
+    qs, qv = q[..., :1], q[..., 1:]
+    scalar = ps * qs - np.sum(pv * qv, axis=-1, keepdims=True)
+    return np.concatenate([scalar, ps * qv + qs * pv + np.cross(pv, qv)], axis=-1)
+
+
+def quat_conj(q: Array) -> Array:
+    """(q_s, -q_v)."""
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def quat_exp(w: Array) -> Array:
+    """Rotation vector (..., 3) to unit quaternion."""
+    half = 0.5 * np.linalg.norm(w, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * w], axis=-1)
+
+
+def quat_log(q: Array) -> Array:
+    """Unit quaternion to the rotation vector of angle at most pi."""
+    q = np.where(q[..., :1] < 0.0, -q, q)
+    n = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(n, q[..., :1])
+    return np.where(n > 0.0, angle / np.where(n > 0.0, n, 1.0), 2.0) * q[..., 1:]
+
+
+def matrix(q: Array) -> Array:
+    """R(q) = 1 + 2 q_s hat(q_v) + 2 hat(q_v)^2, (..., 3, 3)."""
+    s, x, y, z = np.moveaxis(q, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - s * z), 2 * (x * z + s * y)],
+        [2 * (x * y + s * z), 1 - 2 * (x * x + z * z), 2 * (y * z - s * x)],
+        [2 * (x * z - s * y), 2 * (y * z + s * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def from_matrix(R: ArrayLike) -> Array:
+    """Unit quaternion (scalar >= 0) of one rotation matrix, from its largest component: no loss near half turns."""
+    R = np.asarray(R, dtype=float)
+    K = np.array(
+        [
+            [R[0, 0] + R[1, 1] + R[2, 2], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
+            [0, R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
+            [0, 0, R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1]],
+            [0, 0, 0, R[2, 2] - R[0, 0] - R[1, 1]],
+        ]
+    )
+    four_qq = np.eye(4) + K + np.triu(K, 1).T  # 4 q q^T
+    column = four_qq[:, np.argmax(np.diag(four_qq))]
+    q = column / np.linalg.norm(column)
+    return -q if q[0] < 0 else q
+
+
+def rotate(q: Array, x: Array) -> Array:
+    """R(q) x over leading dimensions."""
+    u = np.cross(q[..., 1:], x) + q[..., :1] * x
+    return x + 2.0 * np.cross(q[..., 1:], u)

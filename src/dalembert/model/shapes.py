@@ -1,0 +1,149 @@
+"""Shapes: frozen data for pictures, collision detection and inertia. Lengths in m; each is centred at its pose in the body frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dalembert.errors import ModelError
+from dalembert.model import validate
+from dalembert.model.rotation import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What all shapes share: where they sit in the body frame."""
+
+    position: Any = (0.0, 0.0, 0.0)
+    quaternion: Any = (1.0, 0.0, 0.0, 0.0)
+    kind: ClassVar[str] = "shape"
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        set_(self, "position", tuple(validate.vector(self.kind, "position", self.position, 3).tolist()))
+        set_(self, "quaternion", tuple(validate.unit_quaternion(self.kind, "quaternion", self.quaternion).tolist()))
+
+    def _length(self, name: str) -> None:
+        object.__setattr__(self, name, validate.number(self.kind, name, getattr(self, name), 0.0, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"kind": self.kind, **self.__dict__}
+
+
+@dataclass(frozen=True)
+class Sphere(Shape):
+    """Ball of a radius."""
+
+    radius: float
+    kind: ClassVar[str] = "sphere"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._length("radius")
+
+    def inertia(self, mass: float) -> Array:
+        """Principal moments of the solid body about its centre: 2/5 m r^2."""
+        return np.full(3, 0.4 * mass * self.radius**2)
+
+
+@dataclass(frozen=True)
+class Box(Shape):
+    """Cuboid of full edge lengths."""
+
+    size: Any
+    kind: ClassVar[str] = "box"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        size = validate.vector("box", "size", self.size, 3)
+        if size.min() <= 0:
+            raise ModelError(f"box: size is {size.tolist()}; expected three positive edge lengths.")
+        object.__setattr__(self, "size", tuple(size.tolist()))
+
+    def inertia(self, mass: float) -> Array:
+        """m/12 (b^2 + c^2, a^2 + c^2, a^2 + b^2)."""
+        s = np.square(self.size)
+        return mass / 12.0 * (s.sum() - s)
+
+
+@dataclass(frozen=True)
+class Cylinder(Shape):
+    """Cylinder of a radius and a full length along z."""
+
+    radius: float
+    length: float
+    kind: ClassVar[str] = "cylinder"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._length("radius")
+        self._length("length")
+
+    def inertia(self, mass: float) -> Array:
+        """m (r^2/4 + l^2/12) across, m r^2/2 along."""
+        across = mass * (self.radius**2 / 4 + self.length**2 / 12)
+        return np.array([across, across, mass * self.radius**2 / 2])
+
+
+@dataclass(frozen=True)
+class Capsule(Cylinder):
+    """Cylinder along z with two half balls; `length` is that of the cylinder alone."""
+
+    kind: ClassVar[str] = "capsule"
+
+    def inertia(self, mass: float) -> Array:
+        """Solid cylinder and two half balls, by the parallel-axis theorem."""
+        r, l = self.radius, self.length
+        density = mass / (np.pi * r**2 * l + 4 / 3 * np.pi * r**3)
+        m_c, m_s = density * np.pi * r**2 * l, density * 4 / 3 * np.pi * r**3
+        across = m_c * (r**2 / 4 + l**2 / 12) + m_s * (2 / 5 * r**2 + l**2 / 4 + 3 / 8 * l * r)
+        return np.array([across, across, m_c * r**2 / 2 + 2 / 5 * m_s * r**2])
+
+
+@dataclass(frozen=True)
+class Plane(Shape):
+    """Half space below the x-y plane of its pose; of the world only."""
+
+    kind: ClassVar[str] = "plane"
+
+
+@dataclass(frozen=True)
+class Convex(Shape):
+    """Convex hull of points (n, 3)."""
+
+    points: Any = field(repr=False)
+    kind: ClassVar[str] = "convex"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        points = np.array(self.points, dtype=float)
+        if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4 or not np.isfinite(points).all():
+            raise ModelError(f"{self.kind}: points have shape {points.shape}; expected at least four finite points (n, 3).")
+        object.__setattr__(self, "points", tuple(map(tuple, points.tolist())))
+
+
+@dataclass(frozen=True)
+class Mesh(Convex):
+    """Triangles between points; `triangles` are rows of three indices."""
+
+    triangles: Any = field(repr=False)
+    kind: ClassVar[str] = "mesh"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        t = np.array(self.triangles)
+        if t.ndim != 2 or t.shape[1] != 3 or t.dtype.kind not in "iu" or t.min() < 0 or t.max() >= len(self.points):
+            raise ModelError(f"mesh: triangles have shape {t.shape}; expected rows of three indices of the {len(self.points)} points.")
+        object.__setattr__(self, "triangles", tuple(map(tuple, t.tolist())))
+
+
+SHAPES: dict[str, type[Shape]] = {s.kind: s for s in (Sphere, Box, Cylinder, Capsule, Plane, Convex, Mesh)}
+
+
+def from_dict(data: dict[str, Any]) -> Shape:
+    """The shape that `to_dict` wrote."""
+    rest = dict(data)
+    return SHAPES[rest.pop("kind")](**rest)

@@ -1,0 +1,99 @@
+"""Checks of what users give. Each error names the object, the value, and what was expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import DalembertError, ModelError
+from dalembert.model.rotation import Array, from_matrix
+
+
+def frozen(a: Array) -> Array:
+    """The same array, read-only."""
+    a.setflags(write=False)
+    return a
+
+
+def vector(owner: str, what: str, value: Any, n: int, error: type[DalembertError] = ModelError) -> Array:
+    """n finite numbers."""
+    try:
+        a = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise error(f"{owner}: {what} is {value!r}; expected {n} numbers.") from None
+    if a.shape != (n,):
+        raise error(f"{owner}: {what} has shape {a.shape}; expected ({n},).")
+    if not np.isfinite(a).all():
+        raise error(f"{owner}: {what} is {a.tolist()}; expected finite numbers.")
+    return frozen(a)
+
+
+def number(owner: str, what: str, value: Any, least: float = -np.inf, strict: bool = False) -> float:
+    """A finite number, at least (or above) a bound."""
+    bound = f" {'>' if strict else '>='} {least:g}" if least > -np.inf else ""
+    try:
+        x = float(value)
+    except (TypeError, ValueError):
+        raise ModelError(f"{owner}: {what} is {value!r}; expected a number{bound}.") from None
+    if not np.isfinite(x) or x < least or (strict and x == least):
+        raise ModelError(f"{owner}: {what} is {x!r}; expected a finite number{bound}.")
+    return x
+
+
+def unit_quaternion(owner: str, what: str, value: Any, error: type[DalembertError] = ModelError) -> Array:
+    """A quaternion, normalised; refused where its norm is off by more than 1e-3."""
+    q = vector(owner, what, value, 4, error)
+    n = float(np.linalg.norm(q))
+    if abs(n - 1.0) > 1e-3:
+        raise error(f"{owner}: {what} {q.tolist()} has norm {n:.6g}; expected a unit quaternion (w, x, y, z).")
+    return frozen(q / n)
+
+
+def rotation(owner: str, what: str, value: Any) -> Array:
+    """A 3x3 rotation matrix as a quaternion."""
+    R = np.array(value, dtype=float)
+    if R.shape != (3, 3) or not np.isfinite(R).all() or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
+        raise ModelError(f"{owner}: {what} is not a rotation matrix: {R.tolist()}.")
+    return frozen(from_matrix(R))
+
+
+def pose(owner: str, value: Any) -> tuple[Array, Array]:
+    """(position, quaternion) from None, a 4x4 matrix, or (position, quaternion)."""
+    if value is None:
+        return frozen(np.zeros(3)), frozen(np.array([1.0, 0.0, 0.0, 0.0]))
+    if isinstance(value, (tuple, list)) and len(value) == 2:
+        return vector(owner, "position of the pose", value[0], 3), unit_quaternion(owner, "quaternion of the pose", value[1])
+    try:
+        T = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        T = np.empty(0)
+    if T.shape != (4, 4) or not np.allclose(T[3], [0, 0, 0, 1]):
+        raise ModelError(f"{owner}: pose has shape {T.shape}; expected a 4x4 homogeneous matrix or (position, quaternion).")
+    return vector(owner, "position of the pose", T[:3, 3], 3), rotation(owner, "rotation of the pose", T[:3, :3])
+
+
+def inertia(owner: str, value: Any) -> Array:
+    """3x3 inertia about the centre of mass from 3 numbers or a matrix: symmetric, positive definite, triangle inequality."""
+    try:
+        a = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{owner}: inertia is {value!r}; expected 3 numbers or a 3x3 matrix.") from None
+    if a.shape == (3,):
+        a = np.diag(a)
+    if a.shape != (3, 3):
+        raise ModelError(f"{owner}: inertia has shape {a.shape}; expected (3,) or (3, 3).")
+    if not np.isfinite(a).all():
+        raise ModelError(f"{owner}: inertia is {a.tolist()}; expected finite numbers.")
+    if not np.allclose(a, a.T, rtol=1e-9, atol=1e-12 * np.abs(a).max()):
+        raise ModelError(f"{owner}: inertia {a.tolist()} is not symmetric.")
+    a = 0.5 * (a + a.T)
+    moments = np.linalg.eigvalsh(a)
+    if moments[0] <= 0:
+        raise ModelError(f"{owner}: inertia is not positive definite: its principal moments are {moments.tolist()}.")
+    if moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
+        raise ModelError(
+            f"{owner}: principal moments {moments.tolist()} violate the triangle inequality (the largest may not exceed the sum of the others): "
+            "no distribution of mass has this inertia."
+        )
+    return frozen(a)

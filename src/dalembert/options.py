@@ -1,0 +1,68 @@
+"""Checks of the arguments of a run."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dalembert.errors import OptionError, UnsupportedError
+from dalembert.families import Family
+from dalembert.model import Model
+from dalembert.registry import Stepper, steppers
+
+
+def step_count(h: Any, t_end: Any) -> tuple[float, int]:
+    """(h, N) with N h = t_end; OptionError names the nearest h where N is not whole."""
+    for what, value in (("h", h), ("t_end", t_end)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
+            raise OptionError(f"{what} is {value!r}; expected a positive number of seconds.")
+        if not math.isfinite(value) or value <= 0:
+            raise OptionError(f"{what} is {value!r}; expected a positive, finite number of seconds.")
+    h, t_end = float(h), float(t_end)
+    n = round(t_end / h)
+    if n < 1 or abs(n * h - t_end) > 1e-9 * t_end:
+        nearest = t_end / max(1, n)
+        raise OptionError(f"t_end / h = {t_end / h:.6g} is not a whole number of steps; the nearest h is {nearest!r} ({max(1, n)} steps).")
+    return h, n
+
+
+def check_every(every: Any, n: int) -> int:
+    """A divisor of the number of steps."""
+    if isinstance(every, bool) or int(every) != every or every < 1:
+        raise OptionError(f"every is {every!r}; expected a whole number >= 1: the state is kept every so many steps.")
+    if n % every:
+        fits = max(d for d in range(1, min(int(every), n) + 1) if n % d == 0)
+        raise OptionError(f"every = {every} does not divide the {n} steps of the run; the next smaller number that does is {fits}.")
+    return int(every)
+
+
+def check_on_fail(on_fail: str) -> str:
+    """'raise' or 'return'."""
+    if on_fail not in ("raise", "return"):
+        raise OptionError(f"on_fail is {on_fail!r}; expected 'raise' or 'return'.")
+    return on_fail
+
+
+def unhandled(model: Model, family: Family, stepper: Stepper, ignore: tuple[str, ...] = ()) -> set[str]:
+    """Features of the model that the stepper does not handle."""
+    if stepper.python:
+        return set()
+    return family.features(model) - set(stepper.handles) - set(ignore)
+
+
+def choose_stepper(model: Model, family: Family, ignore: tuple[str, ...]) -> Stepper:
+    """The registry's first that handles the model."""
+    for s in steppers(system=family.name):
+        if not unhandled(model, family, s, ignore):
+            return s
+    raise UnsupportedError(f"no stepper handles {sorted(family.features(model))} of {model!r}; ignore=(...) leaves features out.")
+
+
+def check_handles(model: Model, family: Family, stepper: Stepper, ignore: tuple[str, ...]) -> None:
+    """UnsupportedError that names what the stepper does not handle."""
+    missing = unhandled(model, family, stepper, ignore)
+    if missing:
+        raise UnsupportedError(
+            f"stepper {stepper.name!r} does not handle {', '.join(sorted(missing))} of model {model.name!r}; "
+            f"it handles {', '.join(stepper.handles)}. ignore={tuple(sorted(missing))!r} runs without."
+        )

@@ -1,0 +1,151 @@
+"""Steppers describe themselves; lists, documentation, options, contract tests and citations are made from these descriptions.
+
+The key of an entry is (kind of system, name). A method of the library is one file in `steppers/`, found without being listed anywhere;
+other packages add theirs by the entry-point group `dalembert.steppers`, users by the decorator `dal.stepper`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dalembert.errors import OptionError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a stepper: name, default, meaning, and how large it may be."""
+
+    name: str
+    default: Any
+    meaning: str
+    units: str = ""
+    valid: Callable[[Any], bool] | None = field(default=None, repr=False, compare=False)
+    expected: str = ""
+
+    def check(self, stepper: str, value: Any) -> Any:
+        """The value, converted to the type of the default; OptionError if that is impossible or out of range."""
+        try:
+            given = type(self.default)(value)
+            ok = given == value and (self.valid is None or self.valid(given))
+        except (TypeError, ValueError, OverflowError):
+            ok = False
+        if not ok:
+            what = self.expected or type(self.default).__name__
+            raise OptionError(f"option {self.name!r} of stepper {stepper!r} is {value!r}; expected {what} ({self.meaning}).")
+        return given
+
+
+TOL = Option("tol", 1e-9, "relative residual before the last Newton correction", valid=lambda x: 0 < x < 1, expected="a number in (0, 1)")
+MAX_ITERATIONS = Option("max_iterations", 30, "Newton iterations per step", valid=lambda n: n >= 1, expected="a whole number >= 1")
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """Description of a method and how to bind it to a model.
+
+    conserves: "quantity: how", how being `exactly` or `bounded`; quantities: momentum, energy, energy of the free body,
+    body momentum (norm), attitude.
+    """
+
+    name: str
+    summary: str
+    system: str
+    order: int
+    self_adjoint: bool = False
+    symplectic: bool = False
+    conserves: tuple[str, ...] = ()
+    handles: tuple[str, ...] = ()
+    limitations: str = ""
+    options: tuple[Option, ...] = ()
+    references: tuple[str, ...] = ()
+    rank: int = 50
+    step: Any = field(default=None, repr=False, compare=False)
+    prepare: Callable[..., None] | None = field(default=None, repr=False, compare=False)
+    python: bool = False
+
+    def promise(self, quantity: str) -> str | None:
+        """How the quantity is conserved: 'exactly', 'bounded' or None."""
+        for entry in self.conserves:
+            what, _, how = entry.partition(": ")
+            if what == quantity:
+                return how
+        return None
+
+    def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All options with the given values checked and the others at their defaults."""
+        known = {o.name: o for o in self.options}
+        for name in given:
+            if name not in known:
+                raise UnknownNameError(f"option of stepper {self.name!r}", name, known)
+        return {name: o.check(self.name, given.get(name, o.default)) for name, o in known.items()}
+
+
+_steppers: dict[tuple[str, str], Stepper] = {}
+_loaded = False
+
+
+def register(**description: Any) -> Callable[[Any], Any]:
+    """Decorator of a step function: enters its description into the registry and returns the function unchanged."""
+
+    def enter(step: Any) -> Any:
+        entry = Stepper(step=step, **description)
+        _steppers[entry.system, entry.name] = entry
+        return step
+
+    return enter
+
+
+def load_all() -> None:
+    """Import every module below `dalembert.steppers`, and the entry points of other packages."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    package = importlib.import_module("dalembert.steppers")
+    for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if not found.name.rpartition(".")[2].startswith("_"):
+            importlib.import_module(found.name)
+    for entry in importlib.metadata.entry_points(group="dalembert.steppers"):
+        entry.load()
+
+
+def steppers(**wanted: Any) -> list[Stepper]:
+    """All descriptions whose attributes equal what is wanted, e.g. `steppers(order=2, self_adjoint=True)`, best first.
+
+    For `conserves` and `handles` the wanted word must be among the entries.
+    """
+    load_all()
+    known = {f for f in Stepper.__dataclass_fields__ if f not in ("step", "prepare")}
+    for key in wanted:
+        if key not in known:
+            raise UnknownNameError("property of a stepper", key, known)
+
+    def fits(s: Stepper) -> bool:
+        for key, value in wanted.items():
+            has = getattr(s, key)
+            if key == "conserves":
+                if s.promise(value) is None and value not in has:
+                    return False
+            elif key == "handles":
+                if value not in has:
+                    return False
+            elif has != value:
+                return False
+        return True
+
+    return sorted((s for s in _steppers.values() if fits(s)), key=lambda s: (s.system, s.rank, s.name))
+
+
+def find(system: str, name: str) -> Stepper:
+    """The stepper of that name for that kind of system."""
+    load_all()
+    if (system, name) in _steppers:
+        return _steppers[system, name]
+    if ("any", name) in _steppers:
+        return _steppers["any", name]
+    raise UnknownNameError("stepper", name, [n for s, n in _steppers if s in (system, "any")])

@@ -1,0 +1,273 @@
+"""`simulate` and `resume`: from a model to a trajectory."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dalembert import environment, options
+from dalembert.inputs import CompiledControl
+from dalembert.engine import make_engine
+from dalembert.errors import OptionError, SimulationError, UnsupportedError
+from dalembert.families import Family, find_family
+from dalembert.kernels.loop import LOG_COLUMNS
+from dalembert.kernels.status import MEANING, OK
+from dalembert.model import Model
+from dalembert.progress import Progress
+from dalembert.recording import Recording, load
+from dalembert.registry import Stepper, find
+from dalembert.steppers.compose import find_composition
+from dalembert.trajectory import Trajectory
+
+CHUNK_SECONDS = 0.1
+
+
+def simulate(
+    m: Model,
+    stepper: str | None = None,
+    h: float | str = 0.01,
+    t_end: float = 10.0,
+    q0: Any = None,
+    v0: Any = None,
+    control: Any = None,
+    every: int = 1,
+    compose: str | None = None,
+    save: Any = None,
+    overwrite: bool = False,
+    progress: bool | None = None,
+    on_fail: str = "raise",
+    ignore: tuple[str, ...] = (),
+    monitors: Any = (),
+    **stepper_options: Any,
+) -> Trajectory:
+    """Simulate a model from t = 0 to t_end with a fixed step h.
+
+    stepper: a name from `dal.steppers()`; None takes the registry's first that handles the model.
+    q0, v0: arrays, or {joint: values}; default: reference configuration, at rest.
+    control: control(t, q, v) -> tau, sampled at nodes and held over the step; `dal.compiled(f)` with f(t, q, v, out) keeps the loop compiled.
+    every: keep the state every so many steps. compose: e.g. "suzuki4", raises the order of a self-adjoint stepper.
+    save: stream to this HDF5 file while running; a killed run can be loaded and resumed.
+    monitors: functions monitor(t, q, v), called about ten times a second and at the end with the latest node; a true answer ends the run.
+    on_fail: "raise" a SimulationError (its .traj holds what was computed) or "return" the trajectory with its status.
+    Ctrl-C returns what was computed.
+    """
+    if not isinstance(m, Model):
+        raise OptionError(f"simulate: the first argument is {type(m).__name__!r}; expected a Model.")
+    options.check_on_fail(on_fail)
+    model = m.frozen()
+    family = find_family(model)
+    method = options.choose_stepper(model, family, ignore) if stepper is None else find(family.name, stepper)
+    options.check_handles(model, family, method, ignore)
+    resolved = method.resolve(stepper_options)
+    q, v = model.check_q(q0), model.check_v(v0)
+    if control is not None and not callable(control):
+        raise OptionError(f"control is {control!r}; expected a function control(t, q, v).")
+    weights = composition_weights(compose, method, model, family, h)
+    if h == "auto":
+        h = certified_step(model, family, method, q, v, t_end)
+    step, n = options.step_count(h, t_end)
+    every = options.check_every(every, n)
+    meta = {
+        "stepper": method.name,
+        "method": method.name if compose is None else f"{method.name} + {compose}",
+        "family": family.name,
+        "h": step,
+        "t_end": n * step,
+        "every": every,
+        "compose": compose,
+        "options": resolved,
+        "ignore": list(ignore),
+        "control": None if control is None else ("compiled" if isinstance(control, CompiledControl) else "python"),
+        "versions": environment.versions(),
+        "machine": environment.machine(),
+        "status": "running",
+    }
+    engine = make_engine(model, family, method, step, resolved, control, weights)
+    engine.start(q, v)
+    recording = Recording.create(save, model, meta, overwrite) if save is not None else None
+    run = Run(model, family, method, engine, meta, recording, progress, tuple(monitors))
+    run.record_first()
+    return run.to_end(n, on_fail)
+
+
+def composition_weights(compose: str | None, method: Stepper, model: Model, family: Family, h: Any) -> Any:
+    """Weights of the substeps; refuses what a composition cannot do."""
+    if compose is None:
+        return (1.0,)
+    composition = find_composition(compose)
+    if not method.self_adjoint:
+        raise UnsupportedError(f"compose={compose!r}: stepper {method.name!r} is not self-adjoint, so a composition does not raise its order.")
+    if method.order != 2:
+        raise UnsupportedError(f"compose={compose!r}: stepper {method.name!r} has order {method.order}; these compositions raise order 2.")
+    if "damping" in family.features(model):
+        raise UnsupportedError(f"compose={compose!r}: model {model.name!r} is dissipative, and negative substeps would undo its damping.")
+    if h == "auto":
+        raise OptionError("compose with h='auto': a certified step size holds for single steps only; give h.")
+    return composition.weights
+
+
+def certified_step(model: Model, family: Family, method: Stepper, q: Any, v: Any, t_end: float) -> float:
+    """The largest h that divides t_end and whose first step is proved to be solvable."""
+    advice = family.advise(model, q, v, method.name)
+    if not np.isfinite(advice.h_newton):
+        raise OptionError(f"h='auto': no step size is certified for stepper {method.name!r} at this state (it solves no equation, or the body is at rest); give h.")
+    return t_end / np.ceil(t_end / advice.h_newton)
+
+
+class Run:
+    """The loop in Python: chunks of compiled steps, and between them progress, saving, monitors and Ctrl-C."""
+
+    def __init__(self, model: Model, family: Family, method: Stepper, engine: Any, meta: dict, recording: Any, progress: bool | None, monitors: tuple):
+        self.model, self.family, self.method, self.engine = model, family, method, engine
+        self.meta, self.recording, self.monitors = meta, recording, monitors
+        self.progress = progress
+        self.states: list[np.ndarray] = []
+        self.logs: list[np.ndarray] = []
+
+    def record_first(self) -> None:
+        """Node 0."""
+        self._keep(self.engine.state[None, :].copy(), np.zeros((1, len(LOG_COLUMNS))))
+        if self.recording is not None:
+            self.recording.begin(self.trajectory())
+
+    def _keep(self, states: np.ndarray, log: np.ndarray) -> None:
+        self.states.append(states)
+        self.logs.append(log)
+        if self.recording is not None and len(states):
+            self.recording.append(states, log)
+
+    def to_end(self, n: int, on_fail: str) -> Trajectory:
+        """All steps up to step n, or as many as can be done."""
+        status, error, stopped = OK, None, ""
+        every = self.meta["every"]
+        chunk = 1
+        with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
+            while self.engine.steps < n and status == OK and not interrupted.is_set() and not stopped:
+                began = time.perf_counter()
+                before = self.engine.steps
+                try:
+                    status, states, log = self.engine.advance(min(chunk, n - before), every, interrupted.is_set)
+                    self._keep(states, log)
+                except Exception as problem:  # the user's control or step, or a full disk; reported below with everything computed so far
+                    error = problem
+                    break
+                elapsed = max(time.perf_counter() - began, 1e-9)
+                chunk = max(1, int(min(2 * chunk + 1, (self.engine.steps - before) * CHUNK_SECONDS / elapsed + 1)))
+                bar.update(self.engine.steps)
+                stopped = self._ask_monitors()
+        return self._finish(status, error, "interrupted" if interrupted.is_set() else stopped or "ok", on_fail)
+
+    def _ask_monitors(self) -> str:
+        if not self.monitors:
+            return ""
+        q, v = self.engine.observe()
+        for monitor in self.monitors:
+            if monitor(self.engine.time, q.copy(), v.copy()):
+                return f"ended by monitor {getattr(monitor, '__name__', monitor)!s}"
+        return ""
+
+    def _finish(self, status: int, error: Exception | None, ending: str, on_fail: str) -> Trajectory:
+        message = "" if status == OK else self._failure(status)
+        if error is not None:
+            message = f"step {self.engine.steps} at t = {self.engine.time:.6g} s: {type(error).__name__}: {error}"
+        self.meta["status"] = message or ending
+        traj = self.trajectory()
+        if self.recording is not None:
+            self.recording.close(traj)
+        if message and on_fail == "raise":
+            raise SimulationError(
+                message, traj, step=self.engine.steps, time=self.engine.time, h=self.engine.h, residual=float(self.engine.info[1]), status=status
+            ) from error
+        return traj
+
+    def _failure(self, status: int) -> str:
+        e = self.engine
+        text = f"step {e.steps} at t = {e.time:.6g} s with h = {e.h:g} s ({self.meta['method']}): {MEANING[status]}"
+        if "tol" in self.meta["options"]:
+            text += f"; relative residual {e.info[1]:.3g} after {int(e.info[0])} iterations, tolerance {self.meta['options']['tol']:g}"
+        return text + ". " + self._remedy()
+
+    def _remedy(self) -> str:
+        if self.method.python:
+            return "Everything before this step is in the trajectory."
+        q, v = self.engine.observe()
+        try:
+            advice = self.family.advise(self.model, q, v, self.method.name)
+        except (UnsupportedError, KeyError):
+            return "Try a smaller h. Everything before this step is in the trajectory."
+        bound = min(advice.h_newton, advice.h_jacobian)
+        if np.isfinite(bound):
+            return f"The largest step that is provably solvable here is h = {bound:.4g} s. Everything before this step is in the trajectory."
+        return "No step size is provably safe for this method; try a smaller h, or stepper 'cayley'. Everything before this step is in the trajectory."
+
+    def trajectory(self) -> Trajectory:
+        """Everything recorded so far."""
+        states, log = np.concatenate(self.states), np.concatenate(self.logs)
+        every, h = self.meta["every"], self.meta["h"]
+        t = (np.arange(len(states)) * every) * h
+        return Trajectory(self.model, self.method, dict(self.meta), t, states, log, self.engine.unpack(states))
+
+
+@contextlib.contextmanager
+def interrupt_flag() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual. Elsewhere than in the main thread: never set."""
+    flag = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield flag
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def on_interrupt(number: int, frame: Any) -> None:
+        flag.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield flag
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def resume(path: Any, t_end: float, control: Any = None, progress: bool | None = None, on_fail: str = "raise", monitors: Any = ()) -> Trajectory:
+    """Continue a saved run to t_end, in the same file, bit for bit as if it had never been interrupted.
+
+    Bit for bit holds on the same CPU model with the same versions; both are recorded in the file and a warning says what differs.
+    A run with a control needs the same control again.
+    """
+    options.check_on_fail(on_fail)
+    path = Path(path)
+    traj = load(path)
+    meta = dict(traj.meta)
+    _compare_environment(path, meta)
+    if (meta["control"] is None) != (control is None):
+        had = "a control, which a file cannot hold: pass control=" if control is None else "no control"
+        raise OptionError(f"{path}: the run had {had}.")
+    model, method = traj.model, traj.stepper
+    family = find_family(model)
+    h, n = options.step_count(meta["h"], t_end)
+    done = (len(traj) - 1) * meta["every"]
+    if n < done:
+        raise OptionError(f"{path}: the run has reached t = {traj.t[-1]:g} s already; t_end = {t_end:g} s lies before.")
+    options.check_every(meta["every"], n)
+    weights = composition_weights(meta["compose"], method, model, family, h)
+    engine = make_engine(model, family, method, h, meta["options"], control, weights)
+    engine.restart(traj.states[-1], done)
+    meta.update(t_end=n * h, status="running")
+    run = Run(model, family, method, engine, meta, Recording.extend(path, traj, meta), progress, tuple(monitors))
+    run.states, run.logs = [traj.states], [traj._log]
+    return run.to_end(n, on_fail)
+
+
+def _compare_environment(path: Path, meta: dict) -> None:
+    differs = [f"{k}: {v} then, {new.get(k)} now" for old, new in ((meta["versions"], environment.versions()), (meta["machine"], environment.machine())) for k, v in old.items() if new.get(k) != v]  # fmt: skip
+    if differs:
+        warnings.warn(f"{path}: resumed under other conditions, so not bit for bit ({'; '.join(differs)}).", stacklevel=3)
+

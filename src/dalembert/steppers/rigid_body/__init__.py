@@ -1,0 +1,1 @@
+"""Steppers of one rigid body: free, or turning about a fixed point."""

@@ -1,0 +1,147 @@
+"""`Trajectory`: what a run computed, and what can be asked of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import OptionError, UnsupportedError
+from dalembert.model import Model
+from dalembert.model.rotation import Array
+from dalembert.registry import Stepper
+
+
+class Trajectory:
+    """Nodes of a run. Arrays have one row per recorded node (N + 1), `v_interval` and `solver` one per recorded interval (N).
+
+    t (s), q, v, energy, kinetic, potential (J), momentum (angular about the world origin, linear), poses (N + 1, bodies, 4, 4).
+    status: "ok", "interrupted", or what failed; meta: stepper, h, options, versions, machine.
+    """
+
+    def __init__(self, model: Model, stepper: Stepper, meta: dict[str, Any], t: Array, states: Array, log: Array, unpacked: dict[str, Array]):
+        self.model, self.stepper, self.meta = model, stepper, meta
+        self.t, self.states, self._log = t, states, log
+        self.q, self.v = unpacked["q"], unpacked["v"]
+        self.v_interval = unpacked["v_interval"][1:]
+        self.work, self.impulse = unpacked["work"], unpacked["impulse"]
+
+    @property
+    def h(self) -> float:
+        """Step size, s."""
+        return float(self.meta["h"])
+
+    @property
+    def status(self) -> str:
+        """'ok', 'interrupted', or a sentence that says what failed."""
+        return str(self.meta["status"])
+
+    @cached_property
+    def kinetic(self) -> Array:
+        """Kinetic energy of the nodes, J."""
+        return self.model.kinetic_energy(self.q, self.v)
+
+    @cached_property
+    def potential(self) -> Array:
+        """Potential energy of the nodes, J."""
+        return self.model.potential_energy(self.q)
+
+    @property
+    def energy(self) -> Array:
+        """Total energy of the nodes, J."""
+        return self.kinetic + self.potential
+
+    @cached_property
+    def momentum(self) -> Array:
+        """(angular about the world origin, linear): the discrete Noether momentum where the stepper has one."""
+        return self.model.momentum(self.q, self.v)
+
+    @cached_property
+    def poses(self) -> Array:
+        """World poses of the body frames."""
+        return self.model.poses(self.q)
+
+    @property
+    def constraint(self) -> Array:
+        """Residuals of position constraints: none in joint coordinates of a tree."""
+        return np.zeros((len(self.t), 0))
+
+    @property
+    def solver(self) -> dict[str, Array]:
+        """Newton effort per recorded interval: iterations (sum), max_iterations (of one step), residual (largest, relative)."""
+        from dalembert.kernels.loop import LOG_COLUMNS
+
+        return {name: self._log[1:, i] for i, name in enumerate(LOG_COLUMNS)}
+
+    def reaction(self, joint: str) -> Array:
+        """Reaction of a joint."""
+        self.model.joint(joint)
+        raise UnsupportedError(f"reactions are not computed by stepper {self.stepper.name!r}: its coordinates satisfy joint {joint!r} by themselves.")
+
+    def at(self, t: float) -> tuple[Array, Array]:
+        """(q, v) at a time between nodes: along the geodesic in q, linear in v."""
+        if not self.t[0] <= t <= self.t[-1]:
+            raise OptionError(f"t = {t!r} is outside the run [{self.t[0]:g}, {self.t[-1]:g}] s.")
+        k = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), max(len(self.t) - 2, 0))
+        if len(self.t) == 1:
+            return self.q[0].copy(), self.v[0].copy()
+        s = (t - self.t[k]) / (self.t[k + 1] - self.t[k])
+        q = self.model.integrate(self.q[k], s * self.model.difference(self.q[k], self.q[k + 1]))
+        return q, (1 - s) * self.v[k] + s * self.v[k + 1]
+
+    def report(self) -> Any:
+        """What was conserved, with a verdict."""
+        from dalembert.report import make_report
+
+        return make_report(self)
+
+    def save(self, path: Any, overwrite: bool = False) -> None:
+        """Write everything to one HDF5 file that netCDF4 and xarray open too."""
+        from dalembert.recording import write_trajectory
+
+        write_trajectory(self, path, overwrite=overwrite)
+
+    def plot(self, path: Any = None) -> Any:
+        """Energy, momentum, angular velocity on the momentum sphere; to a file if a path is given."""
+        from dalembert.view.plots import plot_trajectory
+
+        return plot_trajectory(self, path)
+
+    def animate(self, path: Any, **options: Any) -> Any:
+        """A GIF of the moving bodies."""
+        from dalembert.view.animate import animate_trajectory
+
+        return animate_trajectory(self, path, **options)
+
+    def view(self) -> Any:
+        """Show the motion: an animation in a notebook."""
+        from dalembert.view.animate import show_trajectory
+
+        return show_trajectory(self)
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset with named columns and units."""
+        from dalembert.tables import to_xarray
+
+        return to_xarray(self)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame indexed by time."""
+        from dalembert.tables import to_pandas
+
+        return to_pandas(self)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        return (
+            f"Trajectory({self.model.name!r}, {self.meta['method']}, h = {self.h:g} s, {len(self)} nodes, "
+            f"t = {self.t[0]:g} ... {self.t[-1]:g} s, {self.status})"
+        )
+
+    def _repr_html_(self) -> str:
+        from dalembert.view.notebook import trajectory_html
+
+        return trajectory_html(self)
