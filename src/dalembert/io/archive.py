@@ -6,7 +6,7 @@ xarray turns back; strings have fixed length in UTF-8. Attributes that are not t
 
 Integrity. The root attribute `dalembert_archive` lists type, shape and crc32 of each variable and the crc32 of the attributes, behind its
 own crc32. HDF5 itself checks its metadata in the file format of 1.8 and later. Text never sits in the variable-length heap, the one part
-without check: one wrong byte there can send the HDF5 library into an endless loop (measured on HDF5 2.0).
+without check: with one wrong byte there, reading the text can hang (measured with HDF5 2.0: no return within 5 s).
 
 Storage is contiguous and not compressed. Measured with 51 MB of smooth float64 columns: contiguous writes 1140 MB/s and reads 3130 MB/s
 (crc32 alone: 2100 MB/s); the Fletcher32 filter 830 and 1220 MB/s; shuffle with gzip-1 50 and 470 MB/s, to save 18 % of the bytes.

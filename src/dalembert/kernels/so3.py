@@ -10,7 +10,7 @@ Park & Chung (10), (12), (18)-(24) in another notation, with their (11) correcte
 The dotted coefficients serve SE(3), whose maps are those of SO(3) at the dual vector w + epsilon v.
 
 Small angles. The quotients C, E and those with a dot cancel. In the matrices their error is about 3 eps/theta (C_dot, E_dot multiply
-|w|^3 |v| and carry 3 eps/t^2), so below theta = 0.5, where that would pass ten units of round-off, the power series in t are summed.
+|w|^3 |v| and carry 3 eps/t^2), so below theta = 0.5, where that would exceed 6 eps, the power series in t are summed.
 With t = 1/4 the first omitted terms, relative to the sum, are
     A: t^7/15! = 5e-17    B: 2 t^7/16! = 6e-18    C: 6 t^7/17! = 1e-18    B_dot: 12 * 16 t^7/18! = 2e-18    C_dot: 60 * 16 t^7/19! = 5e-19
     E: about 0.61 (t/4 pi^2)^8 = 2e-18            E_dot: about 0.92 * 9 (t/4 pi^2)^8 = 2e-17

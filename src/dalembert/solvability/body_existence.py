@@ -3,13 +3,13 @@
     W L - L W^T = h hat(p)                                                                     caltech2008slides (2)-(6)
 
 Sufficient (proved). W L = S + h hat(p) / 2 with S symmetric turns orthogonality of W into the Riccati equation
-S^2 + h/2 (S hat(p) - hat(p) S) = L^2 + h^2/4 hat(p)^2. For a positive definite right-hand side, L > 0 (strict triangle inequality), it has a unique
-stabilising solution S > 0, and W = (S + h hat(p) / 2) L^-1 is a rotation; the linearised Riccati operator is regular there, so W depends
-smoothly on p and the equation's Jacobian at W is regular. The condition is
+S^2 + h/2 (S hat(p) - hat(p) S) = L^2 + h^2/4 hat(p)^2. For a positive definite right-hand side and L > 0 (strict triangle inequality) it
+has a unique stabilising solution S > 0, and W = (S + h hat(p) / 2) L^-1 is a rotation; the linearised Riccati operator is regular there,
+so W depends smoothly on p and the equation's Jacobian at W is regular. The condition is
 
     h < 2 / sqrt(largest eigenvalue of L^-1 (|p|^2 1 - p p^T) L^-1).
 
-Necessary (proved). In the quaternion (c, n sin f) of W the equation is h p / 2 = c s J n + s^2 n x J n (s = sin f, c = cos f), two orthogonal
+Necessary (proved). In the quaternion (c, n s) of W the equation is h p / 2 = c s J n + s^2 n x J n (s = sin f, c = cos f), two orthogonal
 vectors: h^2 |p|^2 / 4 = s^2 |Jn|^2 - s^4 (n.Jn)^2 <= (|Jn|^2 / (2 n.Jn))^2 <= J_max^2 / 4. So there is no solution for h |p| > J_max.
 
 Spin about principal axis i: h |p| = J_i sin(2 f), solvable exactly for h |w| <= 1, with a regular Jacobian below.
@@ -34,9 +34,11 @@ from dalembert.solvability.body_jacobian import Array, smallest_positive_root
 def moser_veselov_sufficient(J: Array, w: Array) -> float:
     """h below which the Riccati equation proves a solution; 0 when the inertia violates the strict triangle inequality."""
     L = 0.5 * float(np.sum(J)) - J
+    p = J * w
+    if not np.any(p):
+        return math.inf
     if np.min(L) <= 0.0:
         return 0.0
-    p = J * w
     A = (float(p @ p) * np.eye(3) - np.outer(p, p)) / np.outer(L, L)
     top = float(np.linalg.eigvalsh(A)[-1])
     return 2.0 / math.sqrt(top) if top > 0.0 else math.inf

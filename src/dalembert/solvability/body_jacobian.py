@@ -9,14 +9,15 @@
     D_tln / s-    >= 1 - (kappa - 1) x / 4
     D_cayley / s- >= 1 - (kappa - 1) x / 4 + f x^2 / 4,   f = 1 (kappa <= 3), f = 2 kappa / (1 + kappa) - (1 + kappa) / 8 (kappa > 3)
 
-The printed bound behind (20), with x^2 (1 - kappa / 4) instead of f x^2 / 4, is false for kappa < 3, but (20) itself is below the corrected root.
+The printed bound behind (20), with x^2 (1 - kappa / 4) instead of f x^2 / 4, is false for kappa < 3, but (20) itself stays below the
+corrected root.
 
 Sharp limit of D_tln (proved here). Order J1 <= J2 <= J3, a = h w / 2, d1 = J3 - J2, d2 = J3 - J1, d3 = J2 - J1. Expanding,
 
     det D_tln = J1 J2 J3 + d1 d2 J3 a3^2 + d2 d3 J1 a1^2 - d1 d3 J2 a2^2 - 2 d1 d2 d3 a1 a2 a3
              >= J2 (J1 J3 - d1 d3 a2^2) + 2 d2 sqrt(d1 d3) |a1 a3| (sqrt(J1 J3) - sqrt(d1 d3) |a2|)
 
-by the arithmetic-geometric mean of the two squares. Both terms are positive while d1 d3 a2^2 < J1 J3, and on the middle axis the bound is attained:
+by the arithmetic-geometric mean of the two squares. Both terms are positive while d1 d3 a2^2 < J1 J3; the middle axis attains the bound:
 
     regular for all directions iff  x < 2 sqrt(J1 J3 / ((J3 - J2)(J2 - J1)))                    this inertia; only |w_2| matters
     worst J2 = (J1 + J3) / 2:       x < 4 sqrt(kappa) / (kappa - 1)                             any inertia
@@ -26,6 +27,7 @@ by the arithmetic-geometric mean of the two squares. Both terms are positive whi
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +36,9 @@ Array = NDArray[np.float64]
 
 #: Global search (no proof): D_cayley is singular for no direction and no J2 below this kappa.
 CAYLEY_SEARCHED_KAPPA = 135.87
-#: (kappa, smallest singular x found by search); the smallest x falls with kappa.
-CAYLEY_SEARCHED = ((150.0, 4.97), (200.0, 3.52), (500.0, 2.03), (1000.0, 1.57))
+#: (kappa, smallest singular x found by search, rounded down); it falls with kappa. Just above 135.87 the worst J2 is J3, later it is
+#: smaller, and the worst velocity has no component along the largest inertia.
+CAYLEY_SEARCHED = ((136.0, 6.592), (140.0, 5.653), (150.0, 4.914), (200.0, 3.490), (500.0, 2.015), (1000.0, 1.557))
 
 
 def jacobian_tln(J: Array, w: Array, h: float) -> Array:
@@ -73,7 +76,9 @@ def smallest_positive_root(coefficients: Array) -> Array:
     companion[..., range(1, n), range(n - 1)] = 1.0
     companion[..., 0, :] = -c[..., 1:] / c[..., :1]
     reciprocal = np.linalg.eigvals(companion)
-    real = (np.abs(reciprocal.imag) <= 1e-9 * np.abs(reciprocal)) & (reciprocal.real > 1e-9 * np.abs(reciprocal).max(axis=-1, keepdims=True))
+    real = (np.abs(reciprocal.imag) <= 1e-9 * np.abs(reciprocal)) & (
+        reciprocal.real > 1e-9 * np.abs(reciprocal).max(axis=-1, keepdims=True)
+    )
     largest = np.max(np.where(real, reciprocal.real, 0.0), axis=-1)
     roots = np.full(largest.shape, np.inf)
     np.divide(1.0, largest, out=roots, where=largest > 0.0)
@@ -140,7 +145,7 @@ def _diag(J: Array) -> Array:
 
 def _determinant(entries: Array) -> Array:
     """det of a 3x3 matrix of polynomials (..., 3, 3, degree + 1), by the rule of Sarrus."""
-    total = 0.0
+    total: Any = 0.0
     for i, j, k, sign in ((0, 1, 2, 1), (1, 2, 0, 1), (2, 0, 1, 1), (2, 1, 0, -1), (1, 0, 2, -1), (0, 2, 1, -1)):
         total = total + sign * _times(_times(entries[..., 0, i, :], entries[..., 1, j, :]), entries[..., 2, k, :])
     return np.asarray(total)

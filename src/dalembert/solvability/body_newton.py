@@ -1,7 +1,7 @@
 """Newton-Kantorovich bounds for the equations of one rigid-body step: rigorous for exact arithmetic, for every h up to the bound.
 
-Theorem. If |F'(y0)^-1| <= 1 / delta, |F'(y0)^-1 F(y0)| <= eta, and F' has the Lipschitz constant K on the ball of radius 2 eta about y0, then
-K eta / delta <= 1/2 implies that Newton's iterates stay in that ball and converge to a root in it.
+Theorem. If |F'(y0)^-1| <= 1 / delta, |F'(y0)^-1 F(y0)| <= eta, and F' has the Lipschitz constant K on the ball of radius 2 eta about y0,
+then K eta / delta <= 1/2 implies that Newton's iterates stay in that ball and converge to a root in it.
 
 Variables y = J^(1/2) w, equations multiplied by J^(-1/2). With d = (J3 - J2, J1 - J3, J2 - J1) and the symmetric bilinear map
 
@@ -14,9 +14,9 @@ the three equations with node momentum p = J^(1/2) q are
     moser-veselov   y + h/4 B(y, y) - h^2/4 (y.J^-1 y) q         = q          from J x + x x J x / 2 = (1 + |x|^2 / 4) h p, x = h w
 
 Constants.
-    |B(z, y)| <= b |z| |y|.  For a unit vector n, n.B is the symmetric form with zero diagonal and entries n_i d_i / sqrt(det J); its eigenvalues
-        solve l^3 = S l + 2 P with S = sum (n_i d_i)^2 <= D^2, |P| <= |d1 d2 d3| / (3 sqrt 3), D = max |d_i|, hence l <= D r with r the
-        positive root of r^3 = r + 2 |d1 d2 d3| / (3 sqrt(3) D^3), and b = D r / sqrt(det J).
+    |B(z, y)| <= b |z| |y|.  For a unit vector n, n.B is the symmetric form with zero diagonal and entries n_i d_i / sqrt(det J); its
+        eigenvalues (times sqrt(det J)) solve l^3 = S l + 2 P, S = sum (n_i d_i)^2 <= D^2, |P| <= |d1 d2 d3| / (3 sqrt 3), D = max |d_i|,
+        hence l <= D r with r the positive root of r^3 = r + 2 |d1 d2 d3| / (3 sqrt(3) D^3), and b = D r / sqrt(det J).
     delta: the smallest singular value is at least the smallest eigenvalue of the symmetric part, 1 - h s / 2 - h^2 t, with
         -s = smallest eigenvalue of sym B(y, .) <= 0;  t = 0 (tln), t = -min(0, smallest eigenvalue of sym(|y|^2 J^-1 + 2 J^-1 y y^T)) / 4
         (cayley), t = |q| |J^-1 y| / 2 (moser-veselov).
@@ -54,7 +54,7 @@ class BodyConstants:
 
 
 def constants(J: Array, w: Array) -> BodyConstants:
-    """b, s, 4-fold-divided t of cayley, g, |y|, |J^-1 y|, |w|, J_min."""
+    """b, s, t of cayley, g, |y|, |J^-1 y|, |w|, J_min at the velocity w."""
     root = np.sqrt(J)
     y = root * w
     d = np.array([J[2] - J[1], J[0] - J[2], J[1] - J[0]])
@@ -119,7 +119,7 @@ def largest(condition: Callable[[float], bool], speed: float) -> float:
 
 
 def _bilinear_norm(d: Array) -> float:
-    """D r of the head: r^3 = r + 2 e, 0 <= e <= 1 / (12 sqrt 3), by Newton from above (convex there, so every iterate is an upper bound)."""
+    """D r of the head: r^3 = r + 2 e, 0 <= e <= 1 / (12 sqrt 3), by Newton from above (convex: every iterate is an upper bound)."""
     D = float(np.max(np.abs(d)))
     if D == 0.0:
         return 0.0

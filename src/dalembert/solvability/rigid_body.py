@@ -1,10 +1,10 @@
 """Step advice for one rigid body: which h keeps the equation of a step regular, and Newton's method convergent.
 
-Explicit and linear steppers (euler, stabilized-euler, moser-veselov-explicit, bobenko-suris) solve no nonlinear equation and have no limit here;
-that says nothing of their accuracy. The formulas and their proofs are in the heads of body_jacobian.py, body_newton.py, body_existence.py.
+euler, stabilized-euler, moser-veselov-explicit and bobenko-suris solve no nonlinear equation and have no limit here; that says nothing of
+their accuracy. The formulas and their proofs are in the heads of body_jacobian.py, body_newton.py and body_existence.py.
 
-`h_jacobian` covers every direction of a velocity as long as the given one (its direction changes along the motion) for tln and cayley, the given
-state for the others. `h_newton` covers both usual starts: J^-1 p of the node and, reading the given velocity as that of the interval before,
+`h_jacobian` covers, for tln and cayley, every direction of a velocity as long as the given one (it turns along the motion), for the others
+the given state. `h_newton` covers both usual starts: J^-1 p of the node and, reading the given velocity as that of the interval before,
 that velocity.
 """
 
@@ -81,7 +81,9 @@ def _moser_veselov(J: Array, omega: Array, newton_in_cayley: bool = False) -> _F
     c = newton.constants(J, omega)
     from_node, from_before = newton.newton_moser_veselov(c, True), newton.newton_moser_veselov(c, False)
     riccati = existence.moser_veselov_sufficient(J, omega)
-    starts = _newton_limits(from_node, from_before, "" if newton_in_cayley else " in Cayley's vector, which proves a solution; other unknowns: not proved")
+    starts = _newton_limits(
+        from_node, from_before, "" if newton_in_cayley else " in Cayley's vector, which proves a solution; other unknowns: not proved"
+    )
     limits = (
         Limit("Riccati", riccati, True, "a solution with a regular Jacobian exists (0: triangle inequality not strict)", _HERE),
         Limit("principal axis", _per(1.0, c.speed), True, "spin about a principal axis at this speed: solvable exactly below it", _HERE),

@@ -1,0 +1,63 @@
+"""What a peer is, and how its nodes become a `Trajectory`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert import environment
+from dalembert.errors import UnsupportedError
+from dalembert.families import find_family
+from dalembert.kernels.loop import LOG_COLUMNS
+from dalembert.model import Model
+from dalembert.model.rotation import Array
+from dalembert.registry import Stepper
+from dalembert.trajectory import Trajectory
+
+
+class Outcome(NamedTuple):
+    """A run and the CPU seconds that its steps took."""
+
+    traj: Trajectory
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A method of another program. run(peer, model, q0, v0, h, n, rtol) -> Outcome."""
+
+    name: str
+    summary: str
+    order: int
+    handles: tuple[str, ...]
+    references: tuple[str, ...]
+    setting: str
+    run: Callable[..., Outcome] = field(repr=False)
+    adaptive: bool = False
+
+    def check(self, model: Model) -> None:
+        """UnsupportedError that names what this peer does not run."""
+        missing = find_family(model).features(model) - set(self.handles)
+        if missing:
+            raise UnsupportedError(
+                f"peer {self.name!r} does not run {', '.join(sorted(missing))} of model {model.name!r}; it runs {', '.join(self.handles)}."
+            )
+
+    def trajectory(self, model: Model, h: float, q: Array, v: Array, n: int, options: dict[str, Any]) -> Trajectory:
+        """A Trajectory of q and v at the nodes; fewer than n + 1 of them mean that the run failed."""
+        finite = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
+        kept = len(q) if finite.all() else int(np.argmin(finite))
+        q, v = q[:kept], v[:kept]
+        status = "ok" if kept == n + 1 else f"step {kept - 1} at t = {(kept - 1) * h:.6g} s ({self.name}): the state is not finite."
+        stepper = Stepper(name=self.name, summary=self.summary, system="rigid-body", order=self.order, python=True, references=self.references)
+        meta = {
+            "stepper": self.name, "method": self.name, "family": "rigid-body", "h": h, "t_end": n * h, "every": 1, "compose": None, "options": options,
+            "ignore": [], "control": None, "versions": environment.versions(), "machine": environment.machine(), "status": status,
+        }  # fmt: skip
+        nan = np.full(kept, np.nan)
+        unpacked = {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
+        states, log = np.concatenate([q, v], axis=1), np.zeros((kept, len(LOG_COLUMNS)))
+        return Trajectory(model, stepper, meta, np.arange(kept) * h, states, log, unpacked)
