@@ -52,17 +52,23 @@ _PUBLIC = {
     "ArchiveError": "dalembert.errors",
     "SimulationError": "dalembert.errors",
 }
-_MODULES = {"so3": "groups.so3", "se3": "groups.se3", "se2": "groups.se2", "quat": "groups.quat", "scenes": "scenes", "verification": "verification"}
+_MODULES = {
+    "so3": "groups.so3",
+    "se3": "groups.se3",
+    "se2": "groups.se2",
+    "quat": "groups.quat",
+    "scenes": "scenes",
+    "verification": "verification",
+}
 
 __all__ = [*_PUBLIC, *_MODULES, "__version__"]
 
 if TYPE_CHECKING:
     from dalembert import scenes, verification
     from dalembert.advising import advise
-    from dalembert.contracts import check_stepper
     from dalembert.citations import cite
     from dalembert.comparison import compare, work_precision
-    from dalembert.inputs import compiled
+    from dalembert.contracts import check_stepper
     from dalembert.errors import (
         ArchiveError,
         DalembertError,
@@ -73,6 +79,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from dalembert.groups import quat, se2, se3, so3
+    from dalembert.inputs import compiled
     from dalembert.interactive import Simulation
     from dalembert.model import Body, Box, Capsule, Convex, Cylinder, Damper, Joint, Mesh, Model, Plane, Sphere, Wrench
     from dalembert.recording import load

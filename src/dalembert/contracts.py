@@ -1,6 +1,7 @@
 """The contract of a stepper: what the registry says of it, checked. `dal.check_stepper` and the test suite run the same checks.
 
-Each check applies only where the description promises something. Judges are independent of the steppers: Newton-Euler equations integrated by
+Each check applies only where the description promises something. Judges are independent of the steppers: Newton-Euler equations integrated
+by
 SciPy's DOP853, invariants recomputed from the model, finite differences of the step map.
 """
 
@@ -76,9 +77,14 @@ def top(symmetric: bool) -> tuple[Model, Array, Array]:
 
 
 def machines(stepper: Stepper, integrable: bool = False) -> list[tuple[Model, Array, Array]]:
-    """The machines of the contract that a stepper handles. The motion of an asymmetric top is chaotic: `integrable` asks for symmetric bodies."""
+    """The machines of the contract that a stepper handles. The motion of an asymmetric top is chaotic: `integrable` asks for symmetric
+    bodies."""
     symmetric = integrable or "symmetric only" in stepper.handles
-    found = [make(symmetric) for make, needs in ((free_body, {"free"}), (top, {"pivot", "gravity"})) if stepper.python or needs <= set(stepper.handles)]
+    found = [
+        make(symmetric)
+        for make, needs in ((free_body, {"free"}), (top, {"pivot", "gravity"}))
+        if stepper.python or needs <= set(stepper.handles)
+    ]
     if not found:
         raise OptionError(f"stepper {stepper.name!r} handles {stepper.handles}; expected at least 'free', or 'pivot' and 'gravity'.")
     return found
@@ -133,7 +139,8 @@ def reference(machine: tuple[Model, Array, Array], t_end: float) -> tuple[Array,
 def observed_order(stepper: Stepper, machine: tuple[Model, Array, Array], order: int, weights: Any = (1.0,)) -> tuple[float, list[float]]:
     """Slope of log error over log h, and the errors: four halvings, or three for orders of six and more.
 
-    For high orders the motion is twice as fast and the steps are the smallest ones whose error is well above the accuracy of the reference (1e-13
+    For high orders the motion is twice as fast and the steps are the smallest ones whose error is well above the accuracy of the reference
+    (1e-13
     relative, so errors > 1e-11).
     """
     if order >= 6:
@@ -165,7 +172,9 @@ def check_order(stepper: Stepper) -> Outcome:
     return Outcome("order", ok, f"declared {stepper.order}, observed {', '.join(f'{s:.3f}' for s in slopes)} (limit {limit})")
 
 
-def long_run(stepper: Stepper, machine: tuple[Model, Array, Array], steps: int = KERNEL_STEPS, h: float = 0.05) -> tuple[Array, Array, Array]:
+def long_run(
+    stepper: Stepper, machine: tuple[Model, Array, Array], steps: int = KERNEL_STEPS, h: float = 0.05
+) -> tuple[Array, Array, Array]:
     """t, q, v of a long run, about 10,000 nodes of it."""
     n = min(steps, PYTHON_STEPS) if stepper.python else steps
     engine = engine_of(stepper, machine, h)
@@ -255,7 +264,8 @@ def check_restart(stepper: Stepper) -> Outcome:
 
 
 def check_symplectic(stepper: Stepper) -> Outcome:
-    """T^T Omega(p+) T = Omega(p) for the derivative T of the step in left trivialisation, Omega = [[-hat(p), 1], [-1, 0]], to 1e-8 (fourth-order differences)."""
+    """T^T Omega(p+) T = Omega(p) for the derivative T of the step in left trivialisation, Omega = [[-hat(p), 1], [-1, 0]], to 1e-8
+    (fourth-order differences)."""
     model, q0, v0 = machines(stepper)[-1]
     body, pivoted = model.bodies[0], model.nq == 4
     arm = body.com if pivoted else np.zeros(3)
@@ -305,7 +315,9 @@ def check_composition(stepper: Stepper, name: str) -> Outcome:
     limit = 0.1 if composition.order < 6 else 0.3
     slopes = [observed_order(stepper, machine, composition.order, composition.weights)[0] for machine in machines(stepper)]
     ok = all(abs(s - composition.order) < limit for s in slopes)
-    return Outcome(f"order with {name}", ok, f"declared {composition.order}, observed {', '.join(f'{s:.3f}' for s in slopes)} (limit {limit})")
+    return Outcome(
+        f"order with {name}", ok, f"declared {composition.order}, observed {', '.join(f'{s:.3f}' for s in slopes)} (limit {limit})"
+    )
 
 
 def check_stepper(name: str, system: str = "rigid-body") -> ContractResult:

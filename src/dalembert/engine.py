@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.inputs import CompiledControl, sample
 from dalembert.families import Family
+from dalembert.inputs import CompiledControl, sample
 from dalembert.kernels import loop
 from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, first_class
 from dalembert.kernels.status import NOT_FINITE, OK
@@ -92,13 +92,9 @@ class CompiledEngine:
         return status, states[:done], log[:done]
 
     def _call(self, n: int, every: int, states: Array, log: Array) -> int:
-        return int(
-            self._run(
-                self._step, self._ledger, self._nodal, self._hold, self._control, self.use_control, self.use_ledger,
-                self.h, n, every, self.weights, self.system, self.state, self.previous, self.work, self.info,
-                self.q, self.v, self.tau, self.tally, self.counter, states, log,
-            )  # fmt: skip
-        )
+        functions = (self._step, self._ledger, self._nodal, self._hold, self._control)
+        arrays = (self.weights, self.system, self.state, self.previous, self.work, self.info, self.q, self.v, self.tau, self.tally)
+        return int(self._run(*functions, self.use_control, self.use_ledger, self.h, n, every, *arrays, self.counter, states, log))
 
     def unpack(self, states: Array) -> dict[str, Array]:
         """q, v, v_interval, work and impulse of recorded states."""

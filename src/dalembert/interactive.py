@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert import environment, options
+from dalembert import options
 from dalembert.engine import make_engine
 from dalembert.errors import OptionError, SimulationError, UnknownNameError
 from dalembert.families import find_family
@@ -15,7 +15,7 @@ from dalembert.model import Model, validate
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, rotate
 from dalembert.registry import find
-from dalembert.running import Run, composition_weights
+from dalembert.running import Run, composition_weights, run_description
 from dalembert.trajectory import Trajectory
 
 
@@ -35,9 +35,17 @@ class Simulation:
     """
 
     def __init__(
-        self, m: Model, stepper: str | None = None, h: float = 0.01, q0: Any = None, v0: Any = None, control: Any = None, compose: str | None = None,
-        ignore: tuple[str, ...] = (), **stepper_options: Any,
-    ):  # fmt: skip
+        self,
+        m: Model,
+        stepper: str | None = None,
+        h: float = 0.01,
+        q0: Any = None,
+        v0: Any = None,
+        control: Any = None,
+        compose: str | None = None,
+        ignore: tuple[str, ...] = (),
+        **stepper_options: Any,
+    ):
         model = m.frozen()
         family = find_family(model)
         method = options.choose_stepper(model, family, ignore) if stepper is None else find(family.name, stepper)
@@ -48,11 +56,7 @@ class Simulation:
         self._pending = np.zeros(model.nv)
         self._control = control
         engine = make_engine(model, family, method, step, resolved, self._inputs, weights)
-        meta = {
-            "stepper": method.name, "method": method.name if compose is None else f"{method.name} + {compose}", "family": family.name, "h": step, "every": 1,
-            "compose": compose, "options": resolved, "ignore": list(ignore), "control": "python", "versions": environment.versions(),
-            "machine": environment.machine(), "status": "ok", "t_end": 0.0,
-        }  # fmt: skip
+        meta = run_description(method, compose, family, step, resolved, ignore, self._inputs)
         engine.start(model.check_q(q0), model.check_v(v0))
         self.model = model
         self._run = Run(model, family, method, engine, meta, None, False, ())

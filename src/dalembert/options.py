@@ -14,7 +14,7 @@ from dalembert.registry import Stepper, steppers
 def step_count(h: Any, t_end: Any) -> tuple[float, int]:
     """(h, N) with N h = t_end; OptionError names the nearest h where N is not whole."""
     for what, value in (("h", h), ("t_end", t_end)):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
+        if isinstance(value, bool) or (not isinstance(value, (int, float)) and not hasattr(value, "__float__")):
             raise OptionError(f"{what} is {value!r}; expected a positive number of seconds.")
         if not math.isfinite(value) or value <= 0:
             raise OptionError(f"{what} is {value!r}; expected a positive, finite number of seconds.")

@@ -1,8 +1,11 @@
 """Between trajectories and files.
 
-While a run is under way, `run.h5` holds its first nodes and `run.h5.journal` the rows since, each record checksummed and written straight to the
-system: a kill at any moment loses at most the record being written. When the run ends, or when a file of a killed run is loaded, both are merged into
-one new HDF5 file that replaces the old one as a whole. Rows carry their node index and both files the identity of the run, so merging twice does no harm.
+While a run is under way, `run.h5` holds its first nodes and `run.h5.journal` the rows since, each record checksummed and written straight
+to the
+system: a kill at any moment loses at most the record being written. When the run ends, or when a file of a killed run is loaded, both are
+merged into
+one new HDF5 file that replaces the old one as a whole. Rows carry their node index and both files the identity of the run, so merging
+twice does no harm.
 """
 
 from __future__ import annotations
@@ -83,7 +86,7 @@ def restore_stepper(family: str, data: dict[str, Any]) -> Stepper:
     try:
         return find(family, data["name"])
     except UnknownNameError:
-        fields = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "options"}
+        fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "options"}
         return Stepper(**fields, options=tuple(Option(*o) for o in data["options"]))
 
 

@@ -1,5 +1,39 @@
-"""placeholder"""
-class R:
-    text=""; verdict="pass"
-    def to_dict(self): return {}
-def make_report(traj): return R()
+"""`make_report`: what a run kept, judged by what its stepper promises and its model's symmetries allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.reporting.energy import judge_energy
+from dalembert.reporting.facts import Facts
+from dalembert.reporting.items import Item, Report
+from dalembert.reporting.momentum import judge_balance, judge_conservation
+from dalembert.reporting.run import judge_attitude, judge_body_momentum, judge_solver, judge_status
+
+__all__ = ["Item", "Report", "make_report"]
+
+
+def make_report(traj: Any) -> Report:
+    """Judge a trajectory. What the method does not promise, or the model does not allow, is measured but not judged."""
+    facts = Facts(traj)
+    with np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is reported as such, not warned about
+        found = [
+            judge_status(facts),
+            judge_conservation(facts),
+            judge_balance(facts),
+            *judge_energy(facts),
+            judge_body_momentum(facts),
+            judge_attitude(facts),
+            judge_solver(facts),
+        ]
+    return Report(head(facts), tuple(i for i in found if i is not None))
+
+
+def head(facts: Facts) -> str:
+    """Model, method, step size, number of steps, status."""
+    traj = facts.traj
+    steps = (len(traj) - 1) * int(traj.meta["every"])
+    status = traj.status if len(traj.status) < 40 else "failed" if not traj.status.startswith("killed") else "killed"
+    return f"{traj.model.name or 'model'}: {traj.meta['method']}, h = {traj.h:g} s, {steps} steps, {status}"

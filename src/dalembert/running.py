@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from dalembert import environment, options
-from dalembert.inputs import CompiledControl
 from dalembert.engine import make_engine
 from dalembert.errors import OptionError, SimulationError, UnsupportedError
 from dalembert.families import Family, find_family
+from dalembert.inputs import CompiledControl
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.kernels.status import MEANING, OK
 from dalembert.model import Model
@@ -52,7 +52,8 @@ def simulate(
 
     stepper: a name from `dal.steppers()`; None takes the registry's first that handles the model.
     q0, v0: arrays, or {joint: values}; default: reference configuration, at rest.
-    control: control(t, q, v) -> tau, sampled at nodes and held over the step; `dal.compiled(f)` with f(t, q, v, out) keeps the loop compiled.
+    control: control(t, q, v) -> tau, sampled at nodes and held over the step; `dal.compiled(f)` with f(t, q, v, out) keeps the loop
+    compiled.
     every: keep the state every so many steps. compose: e.g. "suzuki4", raises the order of a self-adjoint stepper.
     save: stream to this HDF5 file while running; a killed run can be loaded and resumed.
     monitors: functions monitor(t, q, v), called about ten times a second and at the end with the latest node; a true answer ends the run.
@@ -75,21 +76,8 @@ def simulate(
         h = certified_step(model, family, method, q, v, t_end)
     step, n = options.step_count(h, t_end)
     every = options.check_every(every, n)
-    meta = {
-        "stepper": method.name,
-        "method": method.name if compose is None else f"{method.name} + {compose}",
-        "family": family.name,
-        "h": step,
-        "t_end": n * step,
-        "every": every,
-        "compose": compose,
-        "options": resolved,
-        "ignore": list(ignore),
-        "control": None if control is None else ("compiled" if isinstance(control, CompiledControl) else "python"),
-        "versions": environment.versions(),
-        "machine": environment.machine(),
-        "status": "running",
-    }
+    meta = run_description(method, compose, family, step, resolved, ignore, control)
+    meta.update(t_end=n * step, every=every, status="running")
     engine = make_engine(model, family, method, step, resolved, control, weights)
     engine.start(q, v)
     recording = Recording.create(save, model, meta, overwrite) if save is not None else None
@@ -98,13 +86,36 @@ def simulate(
     return run.to_end(n, on_fail)
 
 
+def run_description(
+    method: Stepper, compose: str | None, family: Family, h: float, resolved: dict, ignore: tuple[str, ...], control: Any
+) -> dict[str, Any]:
+    """What a file must say about a run beside its model."""
+    return {
+        "stepper": method.name,
+        "method": method.name if compose is None else f"{method.name} + {compose}",
+        "family": family.name,
+        "h": h,
+        "t_end": 0.0,
+        "every": 1,
+        "compose": compose,
+        "options": resolved,
+        "ignore": list(ignore),
+        "control": None if control is None else ("compiled" if isinstance(control, CompiledControl) else "python"),
+        "versions": environment.versions(),
+        "machine": environment.machine(),
+        "status": "ok",
+    }
+
+
 def composition_weights(compose: str | None, method: Stepper, model: Model, family: Family, h: Any) -> Any:
     """Weights of the substeps; refuses what a composition cannot do."""
     if compose is None:
         return (1.0,)
     composition = find_composition(compose)
     if not method.self_adjoint:
-        raise UnsupportedError(f"compose={compose!r}: stepper {method.name!r} is not self-adjoint, so a composition does not raise its order.")
+        raise UnsupportedError(
+            f"compose={compose!r}: stepper {method.name!r} is not self-adjoint, so a composition does not raise its order."
+        )
     if method.order != 2:
         raise UnsupportedError(f"compose={compose!r}: stepper {method.name!r} has order {method.order}; these compositions raise order 2.")
     if "damping" in family.features(model):
@@ -118,14 +129,17 @@ def certified_step(model: Model, family: Family, method: Stepper, q: Any, v: Any
     """The largest h that divides t_end and whose first step is proved to be solvable."""
     advice = family.advise(model, q, v, method.name)
     if not np.isfinite(advice.h_newton):
-        raise OptionError(f"h='auto': no step size is certified for stepper {method.name!r} at this state (it solves no equation, or the body is at rest); give h.")
+        why = "it solves no equation, or the body is at rest"
+        raise OptionError(f"h='auto': no step size is certified for stepper {method.name!r} at this state ({why}); give h.")
     return t_end / np.ceil(t_end / advice.h_newton)
 
 
 class Run:
     """The loop in Python: chunks of compiled steps, and between them progress, saving, monitors and Ctrl-C."""
 
-    def __init__(self, model: Model, family: Family, method: Stepper, engine: Any, meta: dict, recording: Any, progress: bool | None, monitors: tuple):
+    def __init__(
+        self, model: Model, family: Family, method: Stepper, engine: Any, meta: dict, recording: Any, progress: bool | None, monitors: tuple
+    ):
         self.model, self.family, self.method, self.engine = model, family, method, engine
         self.meta, self.recording, self.monitors = meta, recording, monitors
         self.progress = progress
@@ -184,7 +198,13 @@ class Run:
             self.recording.close(traj)
         if message and on_fail == "raise":
             raise SimulationError(
-                message, traj, step=self.engine.steps, time=self.engine.time, h=self.engine.h, residual=float(self.engine.info[1]), status=status
+                message,
+                traj,
+                step=self.engine.steps,
+                time=self.engine.time,
+                h=self.engine.h,
+                residual=float(self.engine.info[1]),
+                status=status,
             ) from error
         return traj
 
@@ -205,7 +225,9 @@ class Run:
             return "Try a smaller h. Everything before this step is in the trajectory."
         bound = min(advice.h_newton, advice.h_jacobian)
         if np.isfinite(bound):
-            return f"The largest step that is provably solvable here is h = {bound:.4g} s. Everything before this step is in the trajectory."
+            return (
+                f"The largest step that is provably solvable here is h = {bound:.4g} s. Everything before this step is in the trajectory."
+            )
         return "No step size is provably safe for this method; try a smaller h, or stepper 'cayley'. Everything before this step is in the trajectory."
 
     def trajectory(self) -> Trajectory:
@@ -236,7 +258,9 @@ def interrupt_flag() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def resume(path: Any, t_end: float, control: Any = None, progress: bool | None = None, on_fail: str = "raise", monitors: Any = ()) -> Trajectory:
+def resume(
+    path: Any, t_end: float, control: Any = None, progress: bool | None = None, on_fail: str = "raise", monitors: Any = ()
+) -> Trajectory:
     """Continue a saved run to t_end, in the same file, bit for bit as if it had never been interrupted.
 
     Bit for bit holds on the same CPU model with the same versions; both are recorded in the file and a warning says what differs.
@@ -267,7 +291,8 @@ def resume(path: Any, t_end: float, control: Any = None, progress: bool | None =
 
 
 def _compare_environment(path: Path, meta: dict) -> None:
-    differs = [f"{k}: {v} then, {new.get(k)} now" for old, new in ((meta["versions"], environment.versions()), (meta["machine"], environment.machine())) for k, v in old.items() if new.get(k) != v]  # fmt: skip
+    then = {**meta["versions"], **meta["machine"]}
+    now = {**environment.versions(), **environment.machine()}
+    differs = [f"{what}: {value} then, {now.get(what)} now" for what, value in then.items() if now.get(what) != value]
     if differs:
         warnings.warn(f"{path}: resumed under other conditions, so not bit for bit ({'; '.join(differs)}).", stacklevel=3)
-

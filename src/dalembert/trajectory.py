@@ -20,7 +20,9 @@ class Trajectory:
     status: "ok", "interrupted", or what failed; meta: stepper, h, options, versions, machine.
     """
 
-    def __init__(self, model: Model, stepper: Stepper, meta: dict[str, Any], t: Array, states: Array, log: Array, unpacked: dict[str, Array]):
+    def __init__(
+        self, model: Model, stepper: Stepper, meta: dict[str, Any], t: Array, states: Array, log: Array, unpacked: dict[str, Array]
+    ):
         self.model, self.stepper, self.meta = model, stepper, meta
         self.t, self.states, self._log = t, states, log
         self.q, self.v = unpacked["q"], unpacked["v"]
@@ -77,7 +79,9 @@ class Trajectory:
     def reaction(self, joint: str) -> Array:
         """Reaction of a joint."""
         self.model.joint(joint)
-        raise UnsupportedError(f"reactions are not computed by stepper {self.stepper.name!r}: its coordinates satisfy joint {joint!r} by themselves.")
+        raise UnsupportedError(
+            f"reactions are not computed by stepper {self.stepper.name!r}: its coordinates satisfy joint {joint!r} by themselves."
+        )
 
     def at(self, t: float) -> tuple[Array, Array]:
         """(q, v) at a time between nodes: along the geodesic in q, linear in v."""

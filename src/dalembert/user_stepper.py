@@ -21,10 +21,13 @@ def stepper(
 ) -> Callable[[Any], Any]:
     """Register a method under a name.
 
-    Plain form: step(m, t, q, v, h) -> (q, v), called once per step from Python; works for every model. It may take `tau=` (the control) and options.
-    Kernel form (kernel=True): step(t, h, system, state, work, info) -> status, compiled into the loop; `system` names the family whose arrays it works on
+    Plain form: step(m, t, q, v, h) -> (q, v), called once per step from Python; works for every model. It may take `tau=` (the control)
+    and options.
+    Kernel form (kernel=True): step(t, h, system, state, work, info) -> status, compiled into the loop; `system` names the family whose
+    arrays it works on
     (default "rigid-body", see dalembert.kernels.rigid_body.layout).
-    Further keywords as in the registry: self_adjoint, symplectic, conserves, handles, limitations, references, rank, prepare. `dal.check_stepper(name)` judges the promises.
+    Further keywords as in the registry: self_adjoint, symplectic, conserves, handles, limitations, references, rank, prepare.
+    `dal.check_stepper(name)` judges the promises.
     """
     if not isinstance(name, str) or not name:
         raise OptionError(f"stepper: name is {name!r}; expected a non-empty string.")

@@ -30,7 +30,8 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
 
 
 def interval_velocity(system: Array, states: Array) -> Array:
-    """Velocity of the interval that ends at each node, in the axes of v; the linear part is that of the body-frame origin at the node's attitude."""
+    """Velocity of the interval that ends at each node, in the axes of v; the linear part is that of the body-frame origin at the node's
+    attitude."""
     q_BP = system[at.Q_BP : at.Q_BP + 4]
     omega = rotate(q_BP, states[:, at.RATE : at.RATE + 3])
     if system[at.PIVOTED] != 0:

@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
-JIT_DISABLED = bool(numba.config.DISABLE_JIT)
+_config: Any = numba.config
+_njit: Any = numba.njit
+JIT_DISABLED = bool(_config.DISABLE_JIT)
 
 ARRAY = types.float64[::1]
 #: status = step(t, h, system, state, work, info)
@@ -71,18 +73,18 @@ CACHE_DIR = _writable_cache()
 @contextlib.contextmanager
 def _our_cache() -> Iterator[None]:
     """Point Numba's cache to ours while a function is decorated, and leave other users of Numba alone."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = CACHE_DIR or before
+    before = _config.CACHE_DIR
+    _config.CACHE_DIR = CACHE_DIR or before
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        _config.CACHE_DIR = before
 
 
 def _compile(*args: Any, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         with _our_cache():
-            return njit(*args, cache=cache and CACHE_DIR is not None, **_OPTIONS, **options)(function)
+            return _njit(*args, cache=cache and CACHE_DIR is not None, **_OPTIONS, **options)(function)
 
     return decorate
 

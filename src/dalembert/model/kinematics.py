@@ -1,6 +1,7 @@
 """Kinematics, energy and momentum of a model over whole trajectories (NumPy, any leading dimensions).
 
-The pose of a child is  g_child = g_parent X_PJ g_joint(q) X_JC, with both joint frames at the anchor, in the axes of the child at the reference
+The pose of a child is  g_child = g_parent X_PJ g_joint(q) X_JC, with both joint frames at the anchor, in the axes of the child at the
+reference
 configuration. Twists are body-fixed, angular first: V_child = Ad(g_rel^-1) V_parent + Ad(X_JC^-1) S(q) v.
 """
 

@@ -39,7 +39,9 @@ class Model:
 
     def _change(self) -> None:
         if self._frozen:
-            raise ModelError(f"model {self.name!r} belongs to a run and is frozen; build or change a model before it is simulated, or copy() it.")
+            raise ModelError(
+                f"model {self.name!r} belongs to a run and is frozen; build or change a model before it is simulated, or copy() it."
+            )
 
     def add_body(self, name: str, mass: float, inertia: ArrayLike, com: ArrayLike = (0, 0, 0), pose: Any = None, shapes: Any = ()) -> Body:
         """Add a body. inertia: 3 principal moments or a 3x3 matrix about the centre of mass; pose: 4x4 or (position, quaternion)."""

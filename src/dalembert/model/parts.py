@@ -102,7 +102,9 @@ class Joint:
             if not low < high:
                 raise ModelError(f"{owner}: limits are ({low}, {high}); expected lower < upper.")
             limits = (float(low), float(high))
-        return cls(name, kind, parent, child, validate.vector(owner, "anchor", anchor, 3), validate.frozen(a / length), limits=limits, **checked)
+        return cls(
+            name, kind, parent, child, validate.vector(owner, "anchor", anchor, 3), validate.frozen(a / length), limits=limits, **checked
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: arguments of `Model.add_joint`."""

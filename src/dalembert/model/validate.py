@@ -93,7 +93,7 @@ def inertia(owner: str, value: Any) -> Array:
         raise ModelError(f"{owner}: inertia is not positive definite: its principal moments are {moments.tolist()}.")
     if moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
         raise ModelError(
-            f"{owner}: principal moments {moments.tolist()} violate the triangle inequality (the largest may not exceed the sum of the others): "
-            "no distribution of mass has this inertia."
+            f"{owner}: principal moments {moments.tolist()} violate the triangle inequality (the largest may not exceed "
+            "the sum of the others): no distribution of mass has this inertia."
         )
     return frozen(a)

@@ -106,7 +106,6 @@ register(
         h=0.005,
         t_end=10.0,
         stepper="moser-veselov-cayley",
-        references=("kobilarov2014",),
         exact=_motion(_J_RACKET, _OMEGA_RACKET),
     )
 )
@@ -125,7 +124,6 @@ register(
         v0={"body": (*_OMEGA_BRICK, *_THROW)},
         h=0.005,
         t_end=1.5,
-        references=("kobilarov2014",),
         exact=_motion(_J_BRICK, _OMEGA_BRICK, _THROW, _GRAVITY),
     )
 )
@@ -150,6 +148,5 @@ register(
         v0={"body": (0.5, 0.05, 0.12, 0, 0, 0)},
         h=0.1,
         t_end=240.0,
-        references=("kobilarov2014",),
     )
 )

@@ -101,7 +101,6 @@ register(
         v0={"tip": (0.0, 150.0, -4.61538)},
         h=0.001,
         t_end=2.0,
-        references=("kobilarov2014",),
         exact=_attitude((1.0, 0.0, 0.0, 0.0), turn=np.pi, **_HEAVY),
     )
 )
@@ -116,6 +115,5 @@ register(
         h=0.005,
         t_end=30.0,
         chaotic=True,
-        references=("lacoursiere2007",),
     )
 )

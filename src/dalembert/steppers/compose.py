@@ -1,6 +1,7 @@
 """Symmetric compositions: substeps w_1 h, ..., w_s h of a self-adjoint method of order 2 give order 4 or 6.
 
-A composition of order p of a symmetric method needs sum w = 1 and, for p >= 4, sum w^3 = 0; for p = 6 also sum w^5 = 0 and one condition that couples
+A composition of order p of a symmetric method needs sum w = 1 and, for p >= 4, sum w^3 = 0; for p = 6 also sum w^5 = 0 and one condition
+that couples
 neighbours. A palindrome of weights keeps the composition self-adjoint; negative substeps are part of the price.
 """
 

@@ -5,7 +5,8 @@ A step of size h is: half a kick with the forces of the first node, free motion,
     p <- p + h/2 f(q_k, v_k),     free motion,     p <- p + h/2 f(q_k+1, v_k+1),
 
 which is the trapezoidal discrete d'Alembert principle: f_d^- = h/2 f_k, f_d^+ = h/2 f_k+1. The node momentum p_k sits between the two
-half kicks of its node, so a run that starts from p_0 = M v_0 is of second order. Damping is linear in the velocity; its half kick is explicit
+half kicks of its node, so a run that starts from p_0 = M v_0 is of second order. Damping is linear in the velocity; its half kick is
+explicit
 at the first node and implicit (one 6x6 solve) at the second, so that both use the velocity of their node and the step stays symmetric.
 """
 

@@ -76,4 +76,3 @@ def ledger(t, h, system, state, work, info):
         store3(state, IMPULSE + 3, axpy(h, rate_W, load3(state, IMPULSE + 3)))
     store3(state, IMPULSE, axpy(h, angular, load3(state, IMPULSE)))
     return 0
-

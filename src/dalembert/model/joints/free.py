@@ -1,7 +1,7 @@
 """`free`: six degrees of freedom.
 
-    q = (position, quaternion): pose of the body frame in the parent (the world),  v = (omega, velocity of the origin), body axes
-    g_dot = g hat(v) on SE(3)
+q = (position, quaternion): pose of the body frame in the parent (the world),  v = (omega, velocity of the origin), body axes
+g_dot = g hat(v) on SE(3)
 """
 
 from __future__ import annotations

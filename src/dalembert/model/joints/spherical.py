@@ -1,7 +1,8 @@
 """`spherical`: three rotations about a point.
 
-    q = quaternion of the child relative to the parent (1 at the reference configuration), v = omega of the child relative to the parent, child axes
-    q_dot = q * (0, v)/2
+q = quaternion of the child relative to the parent (1 at the reference configuration), v = omega of the child relative to the parent, child
+axes
+q_dot = q * (0, v)/2
 """
 
 from __future__ import annotations

@@ -2,8 +2,10 @@
 
     R+ = cay(h M / I1) R exp(h c e_axis) = R W,   W = cay(h p / I1) exp(h c e_axis),   p+ = W^T p,   c = omega_3 (1 - I3/I1)
 
-M = R p is the spatial momentum, p the body momentum, I1 is the double inertia about the pivot, I3 that of the symmetry axis, omega_3 = (body momentum)_axis / I3. Between kicks M is constant, so the axis
-a = R e_axis turns by a+ = cay(h M/I1) a, which is the discrete top of Bobenko and Suris; the spin c about the axis completes the attitude. The kick of
+M = R p is the spatial momentum, p the body momentum, I1 is the double inertia about the pivot, I3 that of the symmetry axis, omega_3 =
+(body momentum)_axis / I3. Between kicks M is constant, so the axis
+a = R e_axis turns by a+ = cay(h M/I1) a, which is the discrete top of Bobenko and Suris; the spin c about the axis completes the attitude.
+The kick of
 gravity, M+ = M + h m g l x a, is split into halves at both nodes: second order (a whole kick at the start gives first order).
 Conserves |a|, M . e3, M . a, and h-close to it the energy: |M|^2/(2 I1) + k a.e3 + (h k/2 I1) e3.(a x M), M taken after a whole kick.
 Order 2, self-adjoint, symplectic.

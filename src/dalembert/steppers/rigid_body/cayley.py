@@ -4,8 +4,10 @@
     J w + h/2 w x J w + h^2/4 (w . J w) w = d                          (12), (16)
     d+ = J w - h/2 w x J w + h^2/4 (w . J w) w = cay(h w)^T d          (14)
 
-w is the angular velocity of the interval, d the momentum at its first node, d+ at its second, all in principal axes. Forces enter as half kicks of the
-node momentum (kernels/rigid_body/forces.py). d+ is computed as the rotated d: then the spatial momentum cannot drift with the Newton tolerance. The Jacobian of the left side is
+w is the angular velocity of the interval, d the momentum at its first node, d+ at its second, all in principal axes. Forces enter as half
+kicks of the
+node momentum (kernels/rigid_body/forces.py). d+ is computed as the rotated d: then the spatial momentum cannot drift with the Newton
+tolerance. The Jacobian of the left side is
 
     J + h/2 (hat(w) J - hat(J w)) + h^2/4 (w . J w) 1 + h^2/2 w (J w)^T         (18), where print has h/4 and h/2
 
@@ -55,7 +57,8 @@ def jacobian(J, w, h):
 def solve_rate(h, J, d, tol, max_iterations, info):
     """Newton for node_momentum(w) = d. Returns (status, w).
 
-    Starts from the w that is exact to O(h^2). One more correction is applied after the tolerance is met: at the tolerance itself momentum would drift.
+    Starts from the w that is exact to O(h^2). One more correction is applied after the tolerance is met: at the tolerance itself momentum
+    would drift.
     """
     u = diag_solve(J, d)
     w = axpy(-0.5 * h, diag_solve(J, cross(u, d)), u)

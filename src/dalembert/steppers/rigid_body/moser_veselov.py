@@ -2,8 +2,10 @@
 
     W L - L W^T = hat(mu),   L = tr(J)/2 - J,   R+ = R W,   mu+ = W^T mu,   mu = h p                 slides (2)-(6)
 
-With S = W L = Sigma + hat(mu)/2, Sigma symmetric, orthogonality of W is the Riccati equation S^T S = L^2 for the six entries of Sigma. Newton's
-correction solves the Lyapunov equation S^T D + D S = L^2 - S^T S (six unknowns), which keeps to the branch that starts at Sigma = L; W = S L^-1.
+With S = W L = Sigma + hat(mu)/2, Sigma symmetric, orthogonality of W is the Riccati equation S^T S = L^2 for the six entries of Sigma.
+Newton's
+correction solves the Lyapunov equation S^T D + D S = L^2 - S^T S (six unknowns), which keeps to the branch that starts at Sigma = L; W = S
+L^-1.
 Conserves the spatial momentum, |p| and p . J^-1 p / 2 exactly without torque. Order 2, self-adjoint, symplectic.
 Solvable about principal axis i if and only if h |omega| < 1; needs L > 0: strict triangle inequality of the inertias.
 """

@@ -2,7 +2,8 @@
 
     J x + 1/2 x x J x = (1 + |x|^2/4) mu,   W = cay(x),   R+ = R W,   mu+ = W^T mu,   mu = h p
 
-x is the rotation of the interval (h times its velocity), p the body momentum of the node: the slides' W L - L W^T = hat(mu), L = tr(J)/2 - J, with
+x is the rotation of the interval (h times its velocity), p the body momentum of the node: the slides' W L - L W^T = hat(mu), L = tr(J)/2 -
+J, with
 W = cay(x). Conserves the spatial momentum, |p| and p . J^-1 p / 2 exactly without torque. Order 2, self-adjoint, symplectic.
 Solvable about principal axis i if and only if h |omega| < 1.
 """

@@ -8,7 +8,8 @@ x is the rotation of the interval, p the body momentum of the node (principal ax
 
     M . x_v = rho x_s,     (I - rho - hat(M)) x_v = x_s M,
 
-so rho is a root of the quartic f(rho) = rho det(A - hat(M)) - M . adj(A - hat(M)) M, A = I - rho, the one that tends to M . I^-1 M for small h, and x follows in closed
+so rho is a root of the quartic f(rho) = rho det(A - hat(M)) - M . adj(A - hat(M)) M, A = I - rho, the one that tends to M . I^-1 M for
+small h, and x follows in closed
 form: no 4x4 eigensolver. det(A - hat(M)) = a1 a2 a3 + sum a_i M_i^2, M . adj(A - hat(M)) M = sum a_j a_k M_i^2 + |M|^4.
 Corrected against print: q+ = q * x in (15.53).
 Conserves |q| = 1, the spatial momentum (2/h) R(q) M, |M| and M . I^-1 M. Order 2, self-adjoint, symplectic: the Moser-Veselov map.
@@ -87,7 +88,7 @@ def rate_of(x, h):
 
 @register(
     name="quaternion",
-    summary="variational step in unit quaternions (the Moser-Veselov map): momentum and the energy of the free body are both exact; one scalar quartic",
+    summary="variational step in unit quaternions: momentum and the energy of the free body are both exact; one scalar quartic",
     system="rigid-body",
     order=2,
     self_adjoint=True,

@@ -4,9 +4,12 @@
     (D + hat(z_v)) x_v = -y_s z_v,   x_s = sqrt(1 - |x_v|^2)           equal to (15.59)
     q+ = q * x,   p+ = (2/h) (x_s I x_v - x_v x I x_v)
 
-y is the rotation of the previous interval, x that of the next, p the body momentum of the node with its kick (all known torques in z, or the order
-drops to one). It is the variational quaternion step with the eigenvalue taken from the previous interval. Order 2; invariants within O(h^2).
-Needs y_v . I y_v < min I (15.62): about h < 2 sqrt(min I / (2 E)). A run starts from the y whose momentum is p_0, found by the variational step backwards.
+y is the rotation of the previous interval, x that of the next, p the body momentum of the node with its kick (all known torques in z, or
+the order
+drops to one). It is the variational quaternion step with the eigenvalue taken from the previous interval. Order 2; invariants within
+O(h^2).
+Needs y_v . I y_v < min I (15.62): about h < 2 sqrt(min I / (2 E)). A run starts from the y whose momentum is p_0, found by the variational
+step backwards.
 """
 
 import math

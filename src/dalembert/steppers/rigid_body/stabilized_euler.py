@@ -3,8 +3,10 @@
     (I - h^2 hat(L) I^-1 hat(L)) w+ = (I + h hat(L)) w + h (1 + h hat(L) I^-1) tau,   L = I w        Lacoursiere (15.29)
     q+ = q * exp(h w+)
 
-The matrix is symmetric and positive definite for any h; the step equals (I - h hat(L)) w+ = I w + h tau. Without torque the energy never increases
-and |L| never decreases, so every motion ends as a spin about the axis of largest inertia. Order 1. Print has h^3 in the energy loss, it is h^2.
+The matrix is symmetric and positive definite for any h; the step equals (I - h hat(L)) w+ = I w + h tau. Without torque the energy never
+increases
+and |L| never decreases, so every motion ends as a spin about the axis of largest inertia. Order 1. Print has h^3 in the energy loss, it is
+h^2.
 """
 
 from dalembert.kernels._jit import kernel

@@ -66,7 +66,7 @@ def solve_rate(h, J, c, tol, max_iterations, info):
 
 @register(
     name="tln",
-    summary="trapezoidal Lie-Newmark: the smallest attitude error of second order; keeps energy and |body momentum| exactly, spatial momentum within O(h^2)",
+    summary="trapezoidal Lie-Newmark: smallest attitude error of order 2; energy and |body momentum| exact, spatial momentum to O(h^2)",
     system="rigid-body",
     order=2,
     self_adjoint=True,

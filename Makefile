@@ -1,0 +1,45 @@
+# Two commands from nothing: `make demo` and `make test`. Everything lives in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
+WORKERS ?= 2
+
+.PHONY: demo test test-fast lint docs bench clean
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.core  ## install and run the main job; ends by saying where the report and the pictures are
+	$(BIN)/dalembert demo --out demo
+
+test: $(VENV)/.dev  ## the whole suite, and the kernel tests once more without the compiler
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m nojit
+
+test-fast: $(VENV)/.dev  ## without the slow tests
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
+
+lint: $(VENV)/.dev  ## style, layers, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+docs: $(VENV)/.dev  ## HTML in docs/_build
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build
+	@echo "docs/_build/index.html"
+
+bench: $(VENV)/.dev  ## against peers, one thread; takes minutes and wants an idle machine
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/rigid_body.py
+
+clean:
+	rm -rf $(VENV) demo docs/_build docs/_generated

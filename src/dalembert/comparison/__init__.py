@@ -1,0 +1,7 @@
+"""Methods against each other on one model: `compare` (a table of one run each), `work_precision` (error against cost over several steps)."""
+
+from dalembert.comparison.compare import Comparison, Row, compare
+from dalembert.comparison.methods import Method, parse_method
+from dalembert.comparison.precision import WorkPrecision, work_precision
+
+__all__ = ["Comparison", "Method", "Row", "WorkPrecision", "compare", "parse_method", "work_precision"]

@@ -1,0 +1,86 @@
+"""What is measured on a run: energy, momentum, attitude. All for one rigid body, free or on a spherical joint to the world."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dalembert.families import find_family
+from dalembert.model import Model
+from dalembert.model.kinematics import frames
+from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
+from dalembert.trajectory import Trajectory
+
+FORCED = {"wrench", "damping"}
+
+
+class Energy(NamedTuple):
+    """Relative to the largest kinetic energy: change of the fitted line over the run; largest departure from the start."""
+
+    drift: float
+    band: float
+
+
+def forced(model: Model) -> bool:
+    """True if more than gravity acts."""
+    return bool(find_family(model).features(model) & FORCED)
+
+
+def energy(traj: Trajectory) -> Energy:
+    """Of E - work where forces act (nan for peers, which keep no account of the work), of E otherwise."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        e = traj.energy - traj.work if forced(traj.model) else traj.energy
+        scale = float(traj.kinetic.max())
+        departure = (e - e[0]) / scale if scale > 0.0 else np.zeros_like(e)
+        if not np.isfinite(departure).all():
+            return Energy(float("nan"), float("nan"))
+        s = traj.t - traj.t.mean()
+        slope = float(s @ departure / (s @ s)) if len(s) > 1 else 0.0
+        return Energy(slope * float(traj.t[-1] - traj.t[0]), float(np.abs(departure).max()))
+
+
+def momentum(traj: Trajectory) -> float:
+    """Largest departure of the momenta that the motion keeps, relative to the largest momentum.
+
+    Free body: angular momentum about the centre of mass, and P - m g t. Body on a pivot: angular momentum about the pivot, under gravity its
+    component along gravity. Where other forces act: change of momentum minus impulse (nan for peers, which keep no account of it).
+    """
+    model = traj.model
+    joint, body, g = model.joints[0], model.bodies[0], model.gravity
+    with np.errstate(over="ignore", invalid="ignore"):
+        angular, linear = traj.momentum[:, :3], traj.momentum[:, 3:]
+        if joint.kind == "spherical":
+            angular = angular - np.cross(joint.anchor, linear)
+            if forced(model):
+                return _departure(angular - traj.impulse[:, :3], angular)
+            if np.any(g != 0.0):
+                return _departure((angular @ (g / np.linalg.norm(g)))[:, None], angular)
+            return _departure(angular, angular)
+        if forced(model):
+            return max(_departure(p - i, p) for p, i in ((angular, traj.impulse[:, :3]), (linear, traj.impulse[:, 3:])))
+        f = frames(model, traj.q)[body.name]
+        com = f.position + rotate(f.quaternion, np.broadcast_to(body.com, f.position.shape))
+        spin = angular - np.cross(com, linear)
+        return max(_departure(spin, spin), _departure(linear - body.mass * np.outer(traj.t, g), linear))
+
+
+def _departure(kept: Array, scale: Array) -> float:
+    size = float(np.linalg.norm(scale, axis=1).max())
+    return float(np.linalg.norm(kept - kept[0], axis=1).max()) / size if size > 0.0 else 0.0
+
+
+def attitude(model: Model, q: Array) -> Array:
+    """The quaternion in q."""
+    return q[..., 3:7] if model.joints[0].kind == "free" else q[..., :4]
+
+
+def group_error(traj: Trajectory) -> float:
+    """Largest departure of the quaternion's norm from 1."""
+    return float(np.abs(np.linalg.norm(attitude(traj.model, traj.q), axis=1) - 1.0).max())
+
+
+def angle_between(a: Array, b: Array) -> float:
+    """Angle of the rotation from a to b, rad, 0 ... pi; exact for small angles too."""
+    d = quat_mul(quat_conj(a), b)
+    return 2.0 * float(np.arctan2(np.linalg.norm(d[1:]), abs(d[0])))

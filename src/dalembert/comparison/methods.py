@@ -1,0 +1,121 @@
+"""A method of a comparison: a registered stepper, perhaps composed, or a peer; how it is written, and how it is run and timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dalembert import options
+from dalembert.engine import make_engine
+from dalembert.errors import OptionError
+from dalembert.families import find_family
+from dalembert.model import Model
+from dalembert.model.rotation import Array
+from dalembert.peers import Outcome, find_peer, is_peer
+from dalembert.registry import find
+from dalembert.running import composition_weights, simulate
+from dalembert.steppers.compose import find_composition
+from dalembert.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Method:
+    """Name, step (s), composition, and the relative tolerance of an adaptive peer."""
+
+    name: str
+    h: float
+    compose: str | None = None
+    rtol: float | None = None
+
+    @property
+    def label(self) -> str:
+        """'cayley + suzuki4', 'scipy:dop853 (1e-12)'."""
+        if self.compose is not None:
+            return f"{self.name} + {self.compose}"
+        return self.name if self.rtol is None else f"{self.name} ({self.rtol:g})"
+
+    def check(self, model: Model) -> None:
+        """Raise for names that do not exist and models that the method cannot run, before anything is run."""
+        if is_peer(self.name):
+            find_peer(self.name).check(model)
+            return
+        family = find_family(model)
+        stepper = find(family.name, self.name)
+        options.check_handles(model, family, stepper, ())
+        composition_weights(self.compose, stepper, model, family, self.h)
+
+    def run(self, model: Model, q: Array, v: Array, t_end: float, repeats: int = 1) -> Outcome:
+        """The trajectory, to its end or to the step that failed, and the least CPU time of so many repetitions."""
+        h, n = options.step_count(self.h, t_end)
+        if is_peer(self.name):
+            peer = find_peer(self.name)
+            return _best(lambda: peer.run(peer, model, q, v, h, n, self.rtol), repeats)
+        traj = simulate(model, self.name, h=h, t_end=t_end, q0=q, v0=v, compose=self.compose, progress=False, on_fail="return")
+        return _best(lambda: Outcome(traj, stepping_seconds(traj)), repeats)
+
+
+def _best(once: Callable[[], Outcome], repeats: int) -> Outcome:
+    return min((once() for _ in range(max(1, repeats))), key=lambda outcome: outcome.seconds)
+
+
+def stepping_seconds(traj: Trajectory) -> float:
+    """CPU time of the steps of a run alone: done again on a fresh engine, after one step that loads the compiled code."""
+    family = find_family(traj.model)
+    weights = composition_weights(traj.meta["compose"], traj.stepper, traj.model, family, traj.h)
+    engine = make_engine(traj.model, family, traj.stepper, traj.h, traj.meta["options"], None, weights)
+    n = len(traj) - 1
+    engine.restart(traj.states[0], 0)
+    engine.advance(1, 1)
+    engine.restart(traj.states[0], 0)
+    began = time.process_time()
+    engine.advance(n, 1)
+    return time.process_time() - began
+
+
+def split_name(name: Any) -> tuple[str, str | None]:
+    """'cayley+suzuki4' -> ('cayley', 'suzuki4')."""
+    if not isinstance(name, str) or not name.strip():
+        raise OptionError(f"method {name!r}: expected a name such as 'cayley', 'cayley+suzuki4' or 'mujoco:rk4'.")
+    stepper, plus, compose = (part.strip() for part in name.partition("+"))
+    if plus:
+        find_composition(compose)
+    return stepper, compose if plus else None
+
+
+def make_method(entry: Any) -> Method:
+    """A Method from (name, h), (name, h, composition) or, for an adaptive peer, (name, h, rtol)."""
+    if isinstance(entry, Method):
+        return entry
+    if isinstance(entry, str) or not hasattr(entry, "__len__") or len(entry) not in (2, 3):
+        raise OptionError(f"method {entry!r}: expected (name, h), (name, h, composition) or (peer, h, rtol).")
+    name, compose = split_name(entry[0])
+    third = entry[2] if len(entry) == 3 else None
+    if is_peer(name):
+        peer = find_peer(name)
+        if compose is not None or third is not None and not peer.adaptive:
+            raise OptionError(f"method {entry!r}: {name} takes neither a composition nor a tolerance.")
+        return Method(name, entry[1], rtol=None if third is None else _number(entry, third))
+    if compose is not None and third is not None:
+        raise OptionError(f"method {entry!r}: two compositions, {compose!r} and {third!r}.")
+    if third is not None:
+        find_composition(third)
+    return Method(name, entry[1], compose if third is None else third)
+
+
+def _number(entry: Any, text: Any) -> float:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        raise OptionError(f"method {entry!r}: {text!r} is not a number.") from None
+
+
+def parse_method(text: str) -> Method:
+    """A Method from text: 'cayley:0.01', 'cayley+suzuki4:0.01', 'mujoco:rk4:0.01', 'scipy:dop853:0.01:1e-12'."""
+    parts = [p.strip() for p in text.split(":")]
+    if parts[0] in {"mujoco", "scipy"}:
+        parts = [":".join(parts[:2]), *parts[2:]]
+    if len(parts) not in (2, 3) or not all(parts):
+        raise OptionError(f"method {text!r}: expected NAME:H, for example cayley:0.01, cayley+suzuki4:0.01, mujoco:rk4:0.01 or scipy:dop853:0.01:1e-12.")
+    return make_method((parts[0], _number(text, parts[1]), *parts[2:]))

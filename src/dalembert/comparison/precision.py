@@ -1,0 +1,113 @@
+"""`dal.work_precision`: error against cost over several step sizes, and the order that each method shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dalembert.comparison import measures
+from dalembert.comparison.methods import make_method
+from dalembert.comparison.reference import Reference, make_reference
+from dalembert.comparison.table import number, text_table
+from dalembert.errors import OptionError
+from dalembert.model import Model
+
+REPEATS = 3
+LARGEST = 0.3  # errors above this (rad, or relative) are outside the range where an order shows
+
+
+@dataclass(frozen=True)
+class WorkPrecision:
+    """table: a dict per run with method, h, steps, seconds, error, energy_error, status. measure: what `error` is: "attitude" (rad) or "energy".
+
+    orders: slope of log error over log h by regression over the runs whose error is neither at round-off nor out of range; nan with fewer than two.
+    """
+
+    model: Model
+    t_end: float
+    table: tuple[dict[str, Any], ...]
+    measure: str
+    reference: Reference
+    orders: dict[str, float]
+
+    @property
+    def text(self) -> str:
+        """Plain text: runs, observed orders, reference."""
+        heads = ("method", "h (s)", "steps", "CPU (s)", f"{self.measure} error", "energy error")
+        rows = [
+            (r["method"], f"{r['h']:g}", str(r["steps"]), number(r["seconds"]), number(r["error"], 3), number(r["energy_error"], 3)) for r in self.table
+        ]
+        lines = [f"{self.model.name or 'model'}, t = 0 ... {self.t_end:g} s", text_table(heads, rows), f"reference: {self.reference.text}."]
+        lines.append("observed orders: " + ", ".join(f"{name} {p:.2f}" if math.isfinite(p) else f"{name} -" for name, p in self.orders.items()))
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings and lists; None where a number does not exist."""
+
+        def plain(x: Any) -> Any:
+            return None if isinstance(x, float) and not math.isfinite(x) else x
+
+        return {
+            "model": self.model.name,
+            "t_end": self.t_end,
+            "measure": self.measure,
+            "reference": self.reference.text,
+            "orders": {k: plain(x) for k, x in self.orders.items()},
+            "table": [{k: plain(x) for k, x in row.items()} for row in self.table],
+        }
+
+    def plot(self, path: Any = None) -> Any:
+        """Error against h and against CPU time; to a file if a path is given."""
+        from dalembert.view.compare_plots import plot_work_precision
+
+        return plot_work_precision(self.table, path)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def work_precision(
+    m: Model, steppers: Sequence[str], hs: Sequence[float], t_end: float, reference: Any = None, q0: Any = None, v0: Any = None
+) -> WorkPrecision:
+    """Run every method with every step size.
+
+    steppers: names such as "cayley", "cayley+suzuki4", "mujoco:rk4"; an adaptive peer ("scipy:dop853") chooses its own steps, so h does not matter to it.
+    reference: None (the exact solution if it is known, else cayley+kahan-li6 at an eighth of the smallest step), "exact", "none", the name of a method,
+    or a function t -> q. The error is that of the end attitude; of the energy where the motion is too sensitive or there is no reference.
+    """
+    if not isinstance(m, Model):
+        raise OptionError(f"work_precision: the first argument is {type(m).__name__!r}; expected a Model.")
+    if not len(steppers) or not len(hs):
+        raise OptionError(f"work_precision: {len(steppers)} methods and {len(hs)} step sizes were given; expected at least one of each.")
+    model = m.frozen()
+    methods = [make_method((name, h)) for name in steppers for h in hs]
+    for method in methods:
+        method.check(model)
+    q, v = model.check_q(q0), model.check_v(v0)
+    judge = make_reference(model, reference, q, v, t_end, min(hs))
+    measure = "energy" if judge.end is None else "attitude"
+    table = []
+    for method in methods:
+        outcome = method.run(model, q, v, t_end, REPEATS)
+        traj, whole = outcome.traj, outcome.traj.status == "ok"
+        energy = measures.energy(traj).band if whole else float("nan")
+        error = energy if judge.end is None else judge.error(model, traj.q[-1]) if whole else float("nan")
+        table.append(
+            {"method": method.label, "h": traj.h, "steps": len(traj) - 1, "seconds": outcome.seconds, "error": error, "energy_error": energy, "status": traj.status}
+        )  # fmt: skip
+    floor = max(10.0 * judge.uncertainty, 1e-13) if judge.end is not None else 1e-13
+    orders = {name: observed_order([r for r in table if r["method"] == name], floor) for name in dict.fromkeys(r["method"] for r in table)}
+    return WorkPrecision(model, float(t_end), tuple(table), measure, judge, orders)
+
+
+def observed_order(rows: Sequence[dict[str, Any]], floor: float) -> float:
+    """Slope of log error over log h between the floor of round-off and the range where errors are no longer small."""
+    used = [(r["h"], r["error"]) for r in rows if math.isfinite(r["error"]) and floor < r["error"] < LARGEST]
+    if len({h for h, _ in used}) < 2:
+        return float("nan")
+    h, e = np.log(np.array(used)).T
+    return float(np.polyfit(h, e, 1)[0])

@@ -1,0 +1,62 @@
+"""Does a quantity drift, or does it only oscillate?
+
+The run is cut into 32 blocks. A least-squares line through the block means gives the rise D over the run and Student's t of its slope. The
+quantity drifts if
+
+    |t| >= 6  and  |D| >= 2 (max - min of what is left without the line),
+
+that is, if the rise is not an accident of a few blocks and has become larger than twice the oscillation about it. A piece of a slow oscillation looks the
+same; the drift is certain only if the quantity also crosses its line in at least 3/4 of the blocks: it has oscillated all along, and still rose.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dalembert.model.rotation import Array
+from dalembert.reporting.facts import ratio
+
+BLOCKS = 32
+LEAST_NODES = 4 * BLOCKS
+T_VALUE = 6.0
+RISE = 2.0
+CROSSED = 0.75
+
+
+class Drift(NamedTuple):
+    """Rise over the run, t of the slope, oscillation about the line, share of the blocks that cross the line."""
+
+    rise: float
+    t: float
+    oscillation: float
+    crossed: float
+
+    @property
+    def steady(self) -> bool:
+        """The rise is significant and exceeds the oscillation."""
+        return abs(self.t) >= T_VALUE and abs(self.rise) >= RISE * self.oscillation
+
+    @property
+    def certain(self) -> bool:
+        """Steady, and not a piece of a slow oscillation."""
+        return self.steady and self.crossed >= CROSSED
+
+
+def find_drift(x: Array) -> Drift | None:
+    """The drift of equally spaced samples; None for fewer than 128."""
+    if len(x) < LEAST_NODES:
+        return None
+    n = len(x) // BLOCKS
+    s = np.linspace(0.0, 1.0, len(x))
+    S, X = s[: n * BLOCKS].reshape(BLOCKS, n), x[: n * BLOCKS].reshape(BLOCKS, n)
+    at, means = S.mean(axis=1), X.mean(axis=1)
+    spread = float(np.sum((at - at.mean()) ** 2))
+    rise = float((at - at.mean()) @ (means - means.mean())) / spread
+    line = means.mean() + rise * (S - at.mean())
+    left = X - line
+    misfit = means - means.mean() - rise * (at - at.mean())
+    error = float(np.sqrt(np.sum(misfit**2) / (BLOCKS - 2) / spread))
+    crossed = np.mean((left.min(axis=1) < 0.0) & (left.max(axis=1) > 0.0))
+    return Drift(rise, ratio(rise, error) if rise > 0 else -ratio(-rise, error), float(np.ptp(left)), float(crossed))

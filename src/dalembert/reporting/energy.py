@@ -1,0 +1,110 @@
+"""Energy: conserved without dissipation and drive, otherwise balanced against work.
+
+All errors are relative to T, the largest kinetic energy of the run (to the sum of |work| where that is larger).
+
+    exactly        |E - E(0)| <= round-off                              "energy of the free body", where no torque acts
+    bounded        max - min of E <= C (h Omega)^p, and no drift        (drift.py)
+    balance        |E - E(0) - work| <= C (h Omega)^p                   with dampers, wrenches, control
+    dissipation    E never rises above an earlier value                 with dampers only, same limit
+
+A balance is judged only where the work exceeds four times the limit: a force with the wrong sign (error: twice the work) then always fails; up to
+twice the limit it warns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.reporting.drift import find_drift
+from dalembert.reporting.facts import Facts, ratio
+from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
+
+NOTICEABLE = 0.1
+
+
+def judge_energy(facts: Facts) -> list[Item]:
+    """All items about energy."""
+    if facts.unknown:
+        why = ", ".join(sorted(facts.unknown))
+        return [item("energy", NOT_APPLICABLE, None, None, f"energy is not judged (forces that are not known here: {why})")]
+    if not np.isfinite(facts.traj.energy).all():
+        return [item("energy", WARN, None, None, "energy is not finite: the motion has exploded")]
+    if not facts.conservative:
+        found = [judge_work(facts)]
+        if facts.damped and "wrench" not in facts.features and not facts.controlled:
+            found.append(judge_dissipation(facts))
+        return found
+    exact = facts.torque_free and facts.promise("energy of the free body") == "exactly"
+    if facts.promise("energy") == "exactly" or (exact and not facts.gravity):
+        return [judge_exact(facts, "energy", facts.traj.energy, facts.kinetic_scale)]
+    turning = []
+    if exact:
+        rotational = 0.5 * np.sum(facts.omega * facts.spin, axis=-1)
+        turning = [judge_exact(facts, "rotational energy", rotational, float(rotational.max()))]
+    return [*turning, judge_bounded(facts) if facts.promise("energy") == "bounded" else judge_unpromised(facts)]
+
+
+def judge_exact(facts: Facts, name: str, energy: np.ndarray, scale: float) -> Item:
+    """Constant to round-off."""
+    error, limit = ratio(float(np.max(np.abs(energy - energy[0]))), scale), facts.solved_limit
+    noise = 16.0 * np.finfo(float).eps * ratio(float(np.max(np.abs(energy))), scale)
+    verdict = PASS if error <= limit + noise else FAIL
+    return item(name, verdict, error, "exactly", f"{name} conserved to {error:.2g} (promised: exactly)", limit + noise)
+
+
+def judge_bounded(facts: Facts) -> Item:
+    """Within a band that follows from order and step size, and without drift."""
+    energy, scale = facts.traj.energy, facts.kinetic_scale
+    band = ratio(float(np.ptp(energy)), scale)
+    noise = facts.solved_limit + 16.0 * np.finfo(float).eps * ratio(float(np.max(np.abs(energy))), scale)
+    limit = max(facts.order_limit(), noise)
+    text = f"energy within a band of {band:.2g} (promised: bounded, here {limit:.2g})"
+    if band > limit:
+        return item("energy", FAIL, band, "bounded", text, limit)
+    drift = find_drift(energy)
+    if drift is None:
+        return item("energy", PASS, band, "bounded", f"{text}, too few nodes to judge a drift", limit)
+    rise = drift.rise / scale if scale > 0.0 else 0.0
+    if abs(rise) <= noise or not drift.steady:
+        return item("energy", PASS, band, "bounded", f"{text}, no drift (fitted: {rise:.2g})", limit)
+    text = f"{text}, drifts by {rise:.2g} over the run"
+    if drift.certain:
+        return item("energy", FAIL, band, "bounded", text, limit)
+    if abs(rise) < 0.1 * limit:
+        return item("energy", PASS, band, "bounded", f"{text}, or is part of a slow oscillation", limit)
+    return item("energy", WARN, band, "bounded", f"{text} without oscillating: a longer run decides", limit)
+
+
+def judge_unpromised(facts: Facts) -> Item:
+    """Measured only; a change of more than a tenth is worth a warning."""
+    energy = facts.traj.energy
+    change = energy - energy[0]
+    error = ratio(float(np.max(np.abs(change))), facts.kinetic_scale)
+    worst = float(change[np.argmax(np.abs(change))])
+    way = "constant" if worst == 0.0 else f"{'gains' if worst > 0.0 else 'loses'} {error:.2g}"
+    return item("energy", WARN if error > NOTICEABLE else NOT_APPLICABLE, error, None, f"energy: {way} (not promised)", NOTICEABLE)
+
+
+def judge_work(facts: Facts) -> Item:
+    """Change of energy against work."""
+    name, promised = "energy balance", facts.promise("energy") is not None
+    if not facts.has_ledger:
+        return item(name, NOT_APPLICABLE, None, None, "change of energy against work: the work is not known for this stepper")
+    energy, work = facts.traj.energy, facts.traj.work
+    scale = max(facts.kinetic_scale, float(np.sum(np.abs(np.diff(work)))))
+    error = ratio(float(np.max(np.abs(energy - energy[0] - work))), scale)
+    limit = facts.order_limit(growing=not promised)
+    text = f"change of energy equals the work to {error:.2g} (order {facts.order}, here {limit:.2g})"
+    if float(np.max(np.abs(work))) < 4.0 * limit * scale or scale == 0.0:
+        return item(name, NOT_APPLICABLE, error, f"order {facts.order}", f"{text}, but the work is too small to be judged at this step size", limit)
+    verdict = PASS if error <= limit else WARN if error <= 2.0 * limit or not promised else FAIL
+    return item(name, verdict, error, f"order {facts.order}", text, limit)
+
+
+def judge_dissipation(facts: Facts) -> Item:
+    """Dampers alone only take energy."""
+    energy = facts.traj.energy
+    rise = ratio(float(np.max(energy - np.minimum.accumulate(energy))), facts.kinetic_scale)
+    limit = facts.order_limit(growing=facts.promise("energy") is None)
+    verdict = PASS if rise <= limit else FAIL
+    return item("dissipation", verdict, rise, "never rises", f"energy rises by at most {rise:.2g} under damping alone (promised: never, here {limit:.2g})", limit)

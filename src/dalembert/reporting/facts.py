@@ -1,0 +1,222 @@
+"""What a report needs to know about a run: forces, symmetries, scales, and how accurate the method can be.
+
+Two kinds of limits are used throughout. With N steps (substeps of a composition counted) and eps = 2.2e-16:
+
+    exact    max(1e-11, eps N)           round-off: each step may add eps of the scale, all with the same sign
+    order    C (h Omega)^p               p the order; Omega the fastest rate that the run shows or the model implies
+
+Omega is the largest of: |omega|; the relative rate of change of the velocity, seen between nodes and between a node and the interval before it;
+sqrt(m g l / J) of a hanging body; damping / inertia; sqrt(torque / J) of the wrenches. J is the smallest inertia.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import UnknownNameError
+from dalembert.families import find_family
+from dalembert.model.kinematics import frames
+from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.steppers.compose import find_composition
+
+EPS = float(np.finfo(float).eps)
+EXACT_FLOOR = 1e-11
+ORDER_FACTOR = 1.0
+ORDER_CAP = 0.2
+_KNOWN_FORCES = {"gravity", "wrench", "damping"}
+
+
+def size(a: Array) -> float:
+    """The largest length of the rows of an array; 0 for none."""
+    return float(np.sqrt(np.max(np.sum(np.square(a), axis=-1), initial=0.0)))
+
+
+def ratio(error: float, scale: float) -> float:
+    """error / scale, 0 where both vanish."""
+    return 0.0 if error == 0.0 else float(error / scale) if scale > 0.0 else float("inf")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A run seen through its model: one rigid body, free or on a ball joint."""
+
+    traj: Any
+
+    # the run ---------------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def steps(self) -> int:
+        """Steps from the first to the last recorded node, substeps counted."""
+        return (len(self.traj) - 1) * int(self.traj.meta["every"]) * self.substeps
+
+    @cached_property
+    def _composition(self) -> Any:
+        name = self.traj.meta.get("compose")
+        try:
+            return find_composition(name) if name else None
+        except UnknownNameError:
+            return None
+
+    @property
+    def substeps(self) -> int:
+        """Substeps of a composition, else 1."""
+        return len(self._composition.weights) if self._composition else 1
+
+    @property
+    def order(self) -> int:
+        """Order of the method, composition included."""
+        return self._composition.order if self._composition else self.traj.stepper.order
+
+    @cached_property
+    def has_ledger(self) -> bool:
+        """True if work and impulse are known (not with plain-Python steppers)."""
+        return bool(np.isfinite(self.traj.work).all() and np.isfinite(self.traj.impulse).all())
+
+    def promise(self, quantity: str) -> str | None:
+        """What the stepper promises."""
+        return self.traj.stepper.promise(quantity)
+
+    # forces and symmetries ---------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def features(self) -> set[str]:
+        """Features of the model."""
+        return set(find_family(self.traj.model).features(self.traj.model))
+
+    @cached_property
+    def unknown(self) -> set[str]:
+        """What makes energy and momentum impossible to judge: forces that no ledger knows, or known ones that the run left out."""
+        ignored = set(self.traj.meta.get("ignore", ())) - set(self.traj.stepper.handles)
+        strange = self.features - _KNOWN_FORCES - {"free", "pivot"} - ignored
+        return strange | (self.features & _KNOWN_FORCES & ignored)
+
+    @property
+    def gravity(self) -> bool:
+        """Gravity acts."""
+        return "gravity" in self.features
+
+    @property
+    def damped(self) -> bool:
+        """A damper acts."""
+        return "damping" in self.features
+
+    @property
+    def controlled(self) -> bool:
+        """The run had a control."""
+        return self.traj.meta.get("control") is not None
+
+    @property
+    def only_gravity(self) -> bool:
+        """No force but gravity, if that."""
+        silent = self.controlled and self.has_ledger and not self.gravity and not self.traj.impulse.any() and not self.traj.work.any()
+        return not self.features & {"wrench", "damping"} and (not self.controlled or silent)
+
+    @property
+    def conservative(self) -> bool:
+        """No force works but gravity; a control that never did any work counts as none."""
+        idle = self.controlled and self.has_ledger and not self.traj.work.any()
+        return not self.features & {"wrench", "damping"} and (not self.controlled or idle)
+
+    @property
+    def pivot(self) -> Array | None:
+        """World position of the fixed point; None for a free body."""
+        joint = self.traj.model.joints[0]
+        return joint.anchor if joint.kind == "spherical" else None
+
+    @cached_property
+    def arm(self) -> Array:
+        """Centre of mass from the reference point (pivot, or the centre of mass itself), body axes."""
+        body = self.traj.model.bodies[0]
+        if self.pivot is None:
+            return np.zeros(3)
+        return body.com - rotate(quat_conj(body.quaternion), self.pivot - body.position)
+
+    @cached_property
+    def inertia(self) -> Array:
+        """3x3 about the reference point, body axes."""
+        body = self.traj.model.bodies[0]
+        return body.inertia + body.mass * (self.arm @ self.arm * np.eye(3) - np.outer(self.arm, self.arm))
+
+    @property
+    def torque_free(self) -> bool:
+        """No torque about the reference point: no force but gravity, and that on the reference point."""
+        return self.only_gravity and (not self.gravity or not self.arm.any())
+
+    # scales ------------------------------------------------------------------------------------------------------------------------
+
+    @property
+    def omega(self) -> Array:
+        """Angular velocity at the nodes, body axes."""
+        return self.traj.v[:, :3]
+
+    @cached_property
+    def com(self) -> Array:
+        """World position of the centre of mass at the nodes."""
+        body = self.traj.model.bodies[0]
+        frame = frames(self.traj.model, self.traj.q)[body.name]
+        return frame.position + rotate(frame.quaternion, body.com)
+
+    @cached_property
+    def spin(self) -> Array:
+        """Angular momentum about the reference point by the rotation alone, body axes: I omega."""
+        return self.omega @ self.inertia
+
+    @cached_property
+    def kinetic_scale(self) -> float:
+        """Largest kinetic energy of the run, J."""
+        return float(np.max(self.traj.kinetic, initial=0.0))
+
+    @cached_property
+    def rate(self) -> float:
+        """Omega, 1/s."""
+        return max(size(self.omega), self._change_rate(), *self._model_rates())
+
+    def _change_rate(self) -> float:
+        """Largest |du/dt| / |u| of the twist u = (r omega, v), r the radius of gyration."""
+        model, h = self.traj.model, self.traj.h
+        radius = np.sqrt(np.trace(self.inertia) / model.total_mass)
+        weights = np.array([radius] * 3 + [1.0] * (model.nv - 3))
+        nodes, intervals = self.traj.v * weights, self.traj.v_interval * weights
+        scale = size(nodes)
+        if scale == 0.0 or len(nodes) < 2:
+            return 0.0
+        between = size(np.diff(nodes, axis=0)) / (h * self.traj.meta["every"])
+        return max(between, 2.0 * size(nodes[1:] - intervals) / h) / scale
+
+    def _model_rates(self) -> tuple[float, ...]:
+        """Rates that the model implies: hanging under gravity, damping, turning under its wrenches."""
+        model, body, joint = self.traj.model, self.traj.model.bodies[0], self.traj.model.joints[0]
+        least = float(np.linalg.eigvalsh(self.inertia)[0])
+        reference = body.com - self.arm
+        angular, linear, torque = joint.damping, joint.damping if self.pivot is None else 0.0, 0.0
+        for f in model.forces:
+            if f.kind == "damper":
+                angular, linear = angular + f.angular + f.linear * float(self.arm @ self.arm), linear + f.linear
+            elif f.kind == "wrench":
+                torque += float(np.linalg.norm(f.torque) + np.linalg.norm(np.array(f.point) - reference) * np.linalg.norm(f.force))
+        hanging = body.mass * np.linalg.norm(model.gravity) * np.linalg.norm(self.arm)
+        return (float(np.sqrt(hanging / least)), angular / least + linear / body.mass, float(np.sqrt(torque / least)))
+
+    # limits ------------------------------------------------------------------------------------------------------------------------
+
+    @property
+    def exact_limit(self) -> float:
+        """Round-off: max(1e-11, eps N)."""
+        return max(EXACT_FLOOR, EPS * self.steps)
+
+    @property
+    def solved_limit(self) -> float:
+        """Round-off, and what is left of the Newton residual r after the last correction, r^2 in each step."""
+        residual = float(np.max(self.traj.solver["residual"], initial=0.0))
+        return self.exact_limit + self.steps * residual**2
+
+    def order_limit(self, growing: bool = False) -> float:
+        """C (h Omega)^p, at most 0.2; growing: times 1 + Omega T, for methods whose errors add up instead of staying bounded."""
+        limit = ORDER_FACTOR * (self.traj.h * self.rate) ** self.order
+        if growing:
+            limit *= 1.0 + self.rate * float(self.traj.t[-1] - self.traj.t[0])
+        return min(limit, ORDER_CAP)

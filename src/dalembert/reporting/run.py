@@ -1,0 +1,67 @@
+"""What is judged without physics: attitude, norm of the body momentum, solver effort, how the run ended."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.reporting.facts import EPS, Facts, ratio
+from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
+
+ATTITUDE_FLOOR = 1e-13
+ATTITUDE_NOTICEABLE = 1e-8
+CLOSE = 0.8
+ENDED_EARLY = ("interrupted", "killed", "running")
+
+
+def judge_attitude(facts: Facts) -> Item:
+    """| |q| - 1 | of all quaternions and |R^T R - 1|: round-off, max(1e-13, eps N)."""
+    traj = facts.traj
+    errors = [0.0]
+    for j in traj.model.joints:
+        start = traj.model.q_slices()[j.name].start
+        for slot in j.coordinates.quaternion_slots():
+            q = traj.q[:, start + slot : start + slot + 4]
+            errors.append(float(np.max(np.abs(np.linalg.norm(q, axis=-1) - 1.0))))
+    R = traj.poses[..., :3, :3]
+    errors.append(float(np.max(np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)))))
+    error, promised = max(errors), facts.promise("attitude")
+    text = f"rotations are orthogonal to {error:.2g}"
+    if promised != "exactly":
+        return item("attitude", WARN if error > ATTITUDE_NOTICEABLE else NOT_APPLICABLE, error, promised, f"{text} (not promised)")
+    limit = max(ATTITUDE_FLOOR, EPS * facts.steps)
+    return item("attitude", PASS if error <= limit else FAIL, error, promised, f"{text} (promised: exactly)", limit)
+
+
+def judge_body_momentum(facts: Facts) -> Item | None:
+    """|I omega| about the reference point, where it is promised and no torque acts."""
+    promised = facts.promise("body momentum")
+    if promised is None or facts.unknown or not facts.torque_free:
+        return None
+    norm = np.linalg.norm(facts.spin, axis=-1)
+    error, limit = ratio(float(np.max(np.abs(norm - norm[0]))), float(norm.max())), facts.solved_limit
+    text = f"norm of the body momentum conserved to {error:.2g} (promised: {promised})"
+    return item("body momentum", PASS if error <= limit else FAIL, error, promised, text, limit)
+
+
+def judge_solver(facts: Facts) -> Item:
+    """Newton iterations; a warning where they come close to their limit. `measured` is the largest number of iterations of one step."""
+    solver, allowed = facts.traj.solver, facts.traj.meta.get("options", {}).get("max_iterations")
+    if facts.traj.stepper.python or not len(solver["iterations"]) or not solver["iterations"].any():
+        return item("solver", NOT_APPLICABLE, None, None, "solver: no equation was solved iteratively")
+    mean, most = float(solver["iterations"].sum()) / facts.steps, float(solver["max_iterations"].max())
+    text = f"solver: {mean:.2g} iterations per step, at most {most:.0f}, residual at most {float(solver['residual'].max()):.2g}"
+    if allowed is None:
+        return item("solver", PASS, most, None, text)
+    close = most >= CLOSE * allowed
+    return item("solver", WARN if close else PASS, most, None, f"{text} (limit {allowed} iterations)", allowed)
+
+
+def judge_status(facts: Facts) -> Item:
+    """How the run ended."""
+    status = facts.traj.status
+    verdict = FAIL
+    if status == "ok" or status.startswith("ended by monitor"):
+        verdict = PASS
+    elif status.startswith(ENDED_EARLY):
+        verdict = WARN
+    return item("run", verdict, None, None, f"run: {status} at t = {facts.traj.t[-1]:g} s")

@@ -1,0 +1,89 @@
+"""What a run should have kept, as curves over time.
+
+    energy     (E - E(0) - W) / max T           W: work of all forces but gravity, as the run counted it
+    momentum   |L - L(0) - int M dt| / max |L|,   |p - p(0) - int F dt| / max |p|
+
+L is taken about the world's origin, or about the pivot of a body on a spherical joint; there only L is judged, since the pivot's force is unknown.
+Runs without a ledger of work and impulse (plain-Python steppers) are judged where the symmetries of the model allow it: along the vertical for L,
+across it for p.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.model import Model
+from dalembert.model.rotation import Array
+
+_TINY = 1e-300
+
+
+class Curve(NamedTuple):
+    """A labelled quantity over the nodes."""
+
+    label: str
+    values: Array
+
+
+def scale_of(a: Array) -> float:
+    """Largest finite magnitude, or 1 if there is none."""
+    finite = np.abs(a[np.isfinite(a)])
+    return float(finite.max()) if finite.size and finite.max() > _TINY else 1.0
+
+
+def is_forced(traj: Any) -> bool:
+    """Whether anything but gravity does work on the bodies."""
+    damped = any(j.damping or j.friction or j.stiffness for j in traj.model.joints)
+    return bool(traj.model.forces) or damped or traj.meta.get("control") is not None
+
+
+def energy_drift(traj: Any) -> Curve | None:
+    """Relative error of the energy balance; None if forces act and their work is unknown."""
+    change, work = traj.energy - traj.energy[0], np.asarray(traj.work)
+    scale = scale_of(traj.kinetic)
+    if not is_forced(traj):
+        return Curve("(E − E₀) / max T", change / scale)
+    if not np.isfinite(work).all():
+        return None
+    return Curve("(E − E₀ − W) / max T", (change - work) / scale)
+
+
+def momentum_drift(traj: Any) -> list[Curve]:
+    """Relative errors of the angular and linear balance; those that cannot be judged are left out."""
+    model, pivot = traj.model, pivot_of(traj.model)
+    L, p = traj.momentum[:, :3], traj.momentum[:, 3:]
+    if pivot is not None:
+        L = L - np.cross(pivot, p)
+    held = any(j.parent == "world" and j.kind != "free" for j in model.joints)
+    impulse = np.asarray(traj.impulse)
+    known = bool(np.isfinite(impulse[:, :3]).all())
+    if not known and (is_forced(traj) or (held and pivot is None)):
+        return []
+    J, K = (impulse[:, :3], impulse[:, 3:]) if known else (np.zeros_like(L), np.zeros_like(p))
+    along, across = (np.eye(3), np.eye(3)) if known else _symmetric_directions(model)
+    curves = [Curve("angular" if along.shape[0] == 3 else "angular, vertical", _norm((L - L[0] - J) @ along.T) / scale_of(L))]
+    if not held:
+        curves.append(Curve("linear" if across.shape[0] == 3 else "linear, level", _norm((p - p[0] - K) @ across.T) / scale_of(p)))
+    return curves
+
+
+def pivot_of(model: Model) -> Array | None:
+    """Where the only body is held by a spherical joint to the world."""
+    if len(model.bodies) == 1 and model.joints[0].kind == "spherical" and model.joints[0].parent == "world":
+        return model.joints[0].anchor
+    return None
+
+
+def _symmetric_directions(model: Model) -> tuple[Array, Array]:
+    """Rows: directions along which L, and along which p, is conserved by gravity."""
+    g = np.linalg.norm(model.gravity)
+    if g == 0.0:
+        return np.eye(3), np.eye(3)
+    up = model.gravity / g
+    return up[None, :], np.linalg.svd(up[None, :])[2][1:]
+
+
+def _norm(a: Array) -> Array:
+    return np.linalg.norm(a, axis=-1)

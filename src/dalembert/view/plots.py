@@ -1,0 +1,150 @@
+"""One figure that shows a run: energies, what should have been kept, angular velocity, the motion in space, and what the solver did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.model import kinematics
+from dalembert.model.rotation import Array
+from dalembert.view.drift import energy_drift, momentum_drift
+from dalembert.view.lines import thin
+from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, MUTED, Picture, checked_path, new_picture, save_picture, styled
+from dalembert.view.sphere import draw_space_panel
+
+TIME = "t (s)"
+
+
+def plot_trajectory(traj: Any, path: Any = None) -> Picture:
+    """Figure of a run; written to a path (.png, .pdf, .svg) if one is given."""
+    target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
+    with styled():
+        picture = new_picture(13.0, 7.2, *_titles(traj))
+        grid = picture.add_gridspec(2, 3, width_ratios=(1, 1, 1))
+        draw_energy_error(picture.add_subplot(grid[0, 0]), traj)
+        draw_momentum_error(picture.add_subplot(grid[0, 1]), traj)
+        draw_space_panel(picture.add_subplot(grid[0, 2], projection="3d"), traj)
+        draw_energies(picture.add_subplot(grid[1, 0]), traj)
+        draw_angular_velocity(picture.add_subplot(grid[1, 1]), traj)
+        draw_solver(picture.add_subplot(grid[1, 2]), traj)
+    if target is not None:
+        save_picture(picture, target)
+    return picture
+
+
+def plot_conservation(traj: Any) -> Picture:
+    """The two error curves alone, small."""
+    with styled():
+        picture = new_picture(8.0, 2.6)
+        energy, momentum = picture.subplots(1, 2)
+        draw_energy_error(energy, traj)
+        draw_momentum_error(momentum, traj)
+    return picture
+
+
+def _titles(traj: Any) -> tuple[str, str]:
+    step = f"h = {traj.h:g} s, t = {traj.t[0]:g} … {traj.t[-1]:g} s, {len(traj)} nodes"
+    status = "" if traj.status == "ok" else f"; {traj.status[:110]}"
+    return f"{traj.model.name or 'model'}: {traj.meta['method']}", step + status
+
+
+def draw_energy_error(axes: Any, traj: Any) -> None:
+    """Relative error of the energy balance over time."""
+    curve = energy_drift(traj)
+    axes.set(title="Energy error", xlabel=TIME)
+    if curve is None:
+        _say(axes, "forces act, and their work\nwas not recorded")
+        return
+    _line(axes, traj.t, curve.values, COLOURS[0])
+    axes.set_ylabel(curve.label)
+
+
+def draw_momentum_error(axes: Any, traj: Any) -> None:
+    """Relative errors of the momentum balances over time, logarithmic."""
+    curves = momentum_drift(traj)
+    axes.set(title="Momentum error", xlabel=TIME, ylabel="|balance error| / max |momentum|")
+    if not curves:
+        _say(axes, "forces act, and their impulse\nwas not recorded")
+        return
+    axes.set_yscale("log")
+    drawn = False
+    for curve, colour in zip(curves, COLOURS, strict=False):
+        values = np.where(curve.values > 0, curve.values, np.nan)
+        some = bool(np.isfinite(values).any())
+        drawn |= some
+        _line(axes, traj.t, values, colour, label=curve.label if some else f"{curve.label}: exactly 0")
+    _set_time(axes, traj.t)
+    axes.legend(loc="best")
+    if not drawn:
+        axes.set_ylim(1e-17, 1e-13)
+
+
+def draw_energies(axes: Any, traj: Any) -> None:
+    """Kinetic, potential and total energy."""
+    for values, label, colour in (
+        (traj.kinetic, "kinetic", COLOURS[0]),
+        (traj.potential, "potential", COLOURS[2]),
+        (traj.energy, "total", COLOURS[1]),
+    ):
+        _line(axes, traj.t, values, colour, label=label, ls="--" if label == "total" else "-")
+    axes.set(title="Energy", xlabel=TIME, ylabel="energy (J)")
+    axes.legend(loc="best", ncols=3)
+    axes.margins(y=0.15)
+
+
+def draw_angular_velocity(axes: Any, traj: Any) -> None:
+    """Components in the body for one body, norms for several."""
+    frames = kinematics.frames(traj.model, traj.q, traj.v)
+    bodies = traj.model.bodies
+    if len(bodies) == 1:
+        omega = frames[bodies[0].name].omega
+        curves = [(f"$\\omega_{i + 1}$", omega[:, i]) for i in range(3)]
+    else:
+        curves = [(b.name, np.linalg.norm(frames[b.name].omega, axis=1)) for b in bodies[: len(COLOURS)]]
+    for (label, values), colour in zip(curves, COLOURS, strict=False):
+        _line(axes, traj.t, values, colour, label=label)
+    what = "angular velocity in the body" if len(bodies) == 1 else "|angular velocity|"
+    axes.set(title="Angular velocity", xlabel=TIME, ylabel=f"{what} (rad/s)")
+    axes.legend(loc="best", ncols=3)
+    axes.margins(y=0.15)
+
+
+def draw_solver(axes: Any, traj: Any) -> None:
+    """Iterations of the worst step and largest residual of each recorded interval."""
+    axes.set(title="Solver effort", xlabel=TIME)
+    iterations, residual = traj.solver["max_iterations"], traj.solver["residual"]
+    if not len(iterations) or not iterations.max() > 0:
+        _say(axes, "no equations to solve" if len(iterations) else "no steps")
+        return
+    t = traj.t[1:]
+    _line(axes, t, iterations, COLOURS[0], drawstyle="steps-pre", lw=1.0)
+    axes.set_ylim(0, iterations.max() + 1.5)
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.set_ylabel("iterations per step", color=COLOURS[0])
+    if not (residual > 0).any():
+        return
+    other = axes.twinx()
+    other.grid(False)
+    other.set_yscale("log")
+    _line(other, t, np.where(residual > 0, residual, np.nan), COLOURS[1], lw=0.8, alpha=0.8)
+    other.set_ylabel("relative residual before the last correction", color=COLOURS[1])
+    other.spines["right"].set_visible(True)
+
+
+def _line(axes: Any, t: Array, y: Array, colour: str, **look: Any) -> None:
+    if len(t) == 1:
+        look = {**look, "marker": "o", "ms": 4}
+    axes.plot(*thin(t, y), color=colour, **look)
+    _set_time(axes, t)
+
+
+def _set_time(axes: Any, t: Array) -> None:
+    if t[-1] > t[0]:
+        axes.set_xlim(t[0], t[-1])
+
+
+def _say(axes: Any, text: str) -> None:
+    axes.set(xticks=[], yticks=[])
+    axes.grid(False)
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, color=MUTED, ha="center", va="center")
