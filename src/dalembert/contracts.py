@@ -100,7 +100,9 @@ def engine_of(stepper: Stepper, machine: tuple[Model, Array, Array], h: float, w
 
 def end_state(engine: Any, n: int) -> tuple[Array, Array]:
     """q and v after n steps."""
-    status, _, _ = engine.advance(n, n)
+    status, _, _, error = engine.advance(n, n)
+    if error is not None:
+        raise error
     if status != OK:
         raise SimulationError(f"{MEANING[status]} at step {engine.steps}, h = {engine.h}")
     q, v = engine.observe()
@@ -179,7 +181,9 @@ def long_run(
     n = min(steps, PYTHON_STEPS) if stepper.python else steps
     engine = engine_of(stepper, machine, h)
     first = engine.state.copy()
-    status, states, _ = engine.advance(n, max(1, n // 10_000))
+    status, states, _, error = engine.advance(n, max(1, n // 10_000))
+    if error is not None:
+        raise error
     if status != OK:
         raise SimulationError(f"{MEANING[status]} at step {engine.steps} of {n}, h = {h}")
     found = engine.unpack(np.vstack([first, states]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from dalembert.kernels.status import NOT_FINITE, OK
 from dalembert.model import Model
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
+
+
+class Chunk(NamedTuple):
+    """What one call computed: status of the last step, recorded rows, and an exception of the user's own code that ended it."""
+
+    status: int
+    states: Array
+    log: Array
+    error: Exception | None = None
 
 
 class CompiledEngine:
@@ -74,22 +83,30 @@ class CompiledEngine:
         """Hold a generalised force until told otherwise."""
         self._hold(self.system, np.ascontiguousarray(tau, dtype=float))
 
-    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> tuple[int, Array, Array]:
-        """Up to n steps: (status, recorded states, recorded log). Ends early on failure, and between steps on request of `stop`."""
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
+        """Up to n steps. Ends early on failure, and between steps on request of `stop` where Python takes part in each step."""
         rows = (self.steps + n) // every - self.steps // every
         states, log = np.empty((rows, self.state.size)), np.empty((rows, self.tally.size))
         self.counter[loop.ROW] = 0
+        error = None
         if self.python_control is None:
             status = self._call(n, every, states, log)
         else:
-            status = OK
-            for _ in range(n):
-                self.hold(sample(self.python_control, self.time, *self.observe()))
-                status = self._call(1, every, states, log)
-                if status != OK or stop():
-                    break
+            status, error = self._with_python_control(n, every, stop, states, log)
         done = int(self.counter[loop.ROW])
-        return status, states[:done], log[:done]
+        return Chunk(status, states[:done], log[:done], error)
+
+    def _with_python_control(self, n: int, every: int, stop: Callable[[], bool], states: Array, log: Array) -> tuple[int, Exception | None]:
+        for _ in range(n):
+            try:
+                tau = sample(self.python_control, self.time, *self.observe())
+            except Exception as problem:  # the user's code: handed on together with what was computed before
+                return OK, problem
+            self.hold(tau)
+            status = self._call(1, every, states, log)
+            if status != OK or stop():
+                return status, None
+        return OK, None
 
     def _call(self, n: int, every: int, states: Array, log: Array) -> int:
         functions = (self._step, self._ledger, self._nodal, self._hold, self._control)
@@ -129,19 +146,23 @@ class PythonEngine:
         """q and v of the current node."""
         return self.state[: self.model.nq], self.state[self.model.nq :]
 
-    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> tuple[int, Array, Array]:
-        """Up to n steps: (status, recorded states, recorded log)."""
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
+        """Up to n steps."""
         states: list[Array] = []
-        status = OK
+        status, error = OK, None
         for _ in range(n):
-            status = self._one()
-            if status != OK:
+            try:
+                status = self._one()
+            except Exception as problem:  # the user's code: handed on together with what was computed before
+                error = problem
+            if status != OK or error is not None:
                 break
             if self.steps % every == 0:
                 states.append(self.state.copy())
             if stop():
                 break
-        return status, np.array(states).reshape(len(states), self.state.size), np.zeros((len(states), len(loop.LOG_COLUMNS)))
+        rows = np.array(states).reshape(len(states), self.state.size)
+        return Chunk(status, rows, np.zeros((len(states), len(loop.LOG_COLUMNS))), error)
 
     def _one(self) -> int:
         q, v = self.observe()

@@ -92,9 +92,11 @@ class Simulation:
         """Advance by n steps. A step that fails raises; the state is then that of the last good node."""
         if isinstance(n, bool) or int(n) != n or n < 0:
             raise OptionError(f"step: n is {n!r}; expected a whole number >= 0.")
-        status, states, log = self._run.engine.advance(int(n), 1)
+        status, states, log, error = self._run.engine.advance(int(n), 1)
         self._run._keep(states, log)
         self._pending[:] = 0.0
+        if error is not None:
+            raise SimulationError(f"step {self._run.engine.steps}: {type(error).__name__}: {error}", self.trajectory()) from error
         if status != OK:
             message = self._run._failure(status)
             raise SimulationError(message, self.trajectory(), status=status)

@@ -15,7 +15,7 @@ import numpy as np
 
 from dalembert import environment, options
 from dalembert.engine import make_engine
-from dalembert.errors import OptionError, SimulationError, UnsupportedError
+from dalembert.errors import ArchiveError, OptionError, SimulationError, UnsupportedError
 from dalembert.families import Family, find_family
 from dalembert.inputs import CompiledControl
 from dalembert.kernels.loop import LOG_COLUMNS
@@ -152,27 +152,29 @@ class Run:
         if self.recording is not None:
             self.recording.begin(self.trajectory())
 
-    def _keep(self, states: np.ndarray, log: np.ndarray) -> None:
+    def _keep(self, states: np.ndarray, log: np.ndarray) -> ArchiveError | None:
+        """Keep rows in memory and in the file. A full disk ends the run; what was computed stays in memory."""
         self.states.append(states)
         self.logs.append(log)
         if self.recording is not None and len(states):
-            self.recording.append(states, log)
+            try:
+                self.recording.append(states, log)
+            except ArchiveError as problem:
+                return problem
+        return None
 
     def to_end(self, n: int, on_fail: str) -> Trajectory:
         """All steps up to step n, or as many as can be done."""
-        status, error, stopped = OK, None, ""
+        status, stopped = OK, ""
+        error: Exception | None = None
         every = self.meta["every"]
         chunk = 1
         with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
-            while self.engine.steps < n and status == OK and not interrupted.is_set() and not stopped:
+            while self.engine.steps < n and status == OK and error is None and not interrupted.is_set() and not stopped:
                 began = time.perf_counter()
                 before = self.engine.steps
-                try:
-                    status, states, log = self.engine.advance(min(chunk, n - before), every, interrupted.is_set)
-                    self._keep(states, log)
-                except Exception as problem:  # the user's control or step, or a full disk; reported below with everything computed so far
-                    error = problem
-                    break
+                status, states, log, error = self.engine.advance(min(chunk, n - before), every, interrupted.is_set)
+                error = self._keep(states, log) or error
                 elapsed = max(time.perf_counter() - began, 1e-9)
                 chunk = max(1, int(min(2 * chunk + 1, (self.engine.steps - before) * CHUNK_SECONDS / elapsed + 1)))
                 bar.update(self.engine.steps)
@@ -195,7 +197,7 @@ class Run:
         self.meta["status"] = message or ending
         traj = self.trajectory()
         if self.recording is not None:
-            self.recording.close(traj)
+            self._close(traj)
         if message and on_fail == "raise":
             raise SimulationError(
                 message,
@@ -207,6 +209,13 @@ class Run:
                 status=status,
             ) from error
         return traj
+
+    def _close(self, traj: Trajectory) -> None:
+        """Merge the file; where that fails, an error that carries the trajectory."""
+        try:
+            self.recording.close(traj)
+        except ArchiveError as problem:
+            raise SimulationError(f"the run is in memory (err.traj), but its file could not be closed: {problem}", traj) from problem
 
     def _failure(self, status: int) -> str:
         e = self.engine
@@ -220,15 +229,15 @@ class Run:
             return "Everything before this step is in the trajectory."
         q, v = self.engine.observe()
         try:
-            advice = self.family.advise(self.model, q, v, self.method.name)
+            with np.errstate(all="ignore"):  # at an overflowing state the advice may be 0 or nothing, but not a warning
+                advice = self.family.advise(self.model, q, v, self.method.name)
         except (UnsupportedError, KeyError):
             return "Try a smaller h. Everything before this step is in the trajectory."
-        bound = min(advice.h_newton, advice.h_jacobian)
-        if np.isfinite(bound):
-            return (
-                f"The largest step that is provably solvable here is h = {bound:.4g} s. Everything before this step is in the trajectory."
-            )
-        return "No step size is provably safe for this method; try a smaller h, or stepper 'cayley'. Everything before this step is in the trajectory."
+        bound = min(advice.h_newton, advice.h_jacobian)  # the smaller one guarantees both
+        kept = "Everything before this step is in the trajectory."
+        if 0 < bound < np.inf:
+            return f"The largest step that is provably solvable here is h = {bound:.4g} s. {kept}"
+        return f"No step size is provably safe for this method; try a smaller h, or stepper 'cayley'. {kept}"
 
     def trajectory(self) -> Trajectory:
         """Everything recorded so far."""

@@ -91,6 +91,8 @@ class Trajectory:
         if len(self.t) == 1:
             return self.q[0].copy(), self.v[0].copy()
         s = (t - self.t[k]) / (self.t[k + 1] - self.t[k])
+        if s in (0.0, 1.0):
+            return self.q[k + int(s)].copy(), self.v[k + int(s)].copy()
         q = self.model.integrate(self.q[k], s * self.model.difference(self.q[k], self.q[k + 1]))
         return q, (1 - s) * self.v[k] + s * self.v[k + 1]
 

@@ -80,7 +80,11 @@ class Comparison:
         """Energy and momentum errors of all methods over time; to a file if a path is given."""
         from dalembert.view.compare_plots import plot_comparison
 
-        return plot_comparison(self.trajectories, path)
+        curves = [
+            {"label": f"{r.label}, h = {r.h:g} s", "t": t.t, "energy_error": measures.energy_error(t), "momentum_error": measures.momentum_error(t)}
+            for r, t in zip(self.rows, self.trajectories, strict=True)
+        ]
+        return plot_comparison(curves, path)
 
     def __str__(self) -> str:
         return self.text

@@ -27,47 +27,65 @@ def forced(model: Model) -> bool:
     return bool(find_family(model).features(model) & FORCED)
 
 
-def energy(traj: Trajectory) -> Energy:
-    """Of E - work where forces act (nan for peers, which keep no account of the work), of E otherwise."""
+def energy_error(traj: Trajectory) -> Array:
+    """Departure of the energy from the start over the largest kinetic energy; of E - work where forces act (nan for peers, which keep no such account)."""
     with np.errstate(over="ignore", invalid="ignore"):
         e = traj.energy - traj.work if forced(traj.model) else traj.energy
         scale = float(traj.kinetic.max())
-        departure = (e - e[0]) / scale if scale > 0.0 else np.zeros_like(e)
-        if not np.isfinite(departure).all():
-            return Energy(float("nan"), float("nan"))
-        s = traj.t - traj.t.mean()
-        slope = float(s @ departure / (s @ s)) if len(s) > 1 else 0.0
-        return Energy(slope * float(traj.t[-1] - traj.t[0]), float(np.abs(departure).max()))
+        return (e - e[0]) / scale if scale > 0.0 else np.zeros_like(e)
 
 
-def momentum(traj: Trajectory) -> float:
-    """Largest departure of the momenta that the motion keeps, relative to the largest momentum.
+def energy(traj: Trajectory) -> Energy:
+    """Drift and band of `energy_error`."""
+    departure = energy_error(traj)
+    if not np.isfinite(departure).all():
+        return Energy(float("nan"), float("nan"))
+    s = traj.t - traj.t.mean()
+    slope = float(s @ departure / (s @ s)) if len(s) > 1 else 0.0
+    return Energy(slope * float(traj.t[-1] - traj.t[0]), float(np.abs(departure).max()))
+
+
+def momentum_error(traj: Trajectory) -> Array:
+    """Departure from the start of the momenta that the motion keeps, over the largest momentum.
 
     Free body: angular momentum about the centre of mass, and P - m g t. Body on a pivot: angular momentum about the pivot, under gravity its
     component along gravity. Where other forces act: change of momentum minus impulse (nan for peers, which keep no account of it).
     """
-    model = traj.model
-    joint, body, g = model.joints[0], model.bodies[0], model.gravity
     with np.errstate(over="ignore", invalid="ignore"):
-        angular, linear = traj.momentum[:, :3], traj.momentum[:, 3:]
-        if joint.kind == "spherical":
-            angular = angular - np.cross(joint.anchor, linear)
-            if forced(model):
-                return _departure(angular - traj.impulse[:, :3], angular)
-            if np.any(g != 0.0):
-                return _departure((angular @ (g / np.linalg.norm(g)))[:, None], angular)
-            return _departure(angular, angular)
-        if forced(model):
-            return max(_departure(p - i, p) for p, i in ((angular, traj.impulse[:, :3]), (linear, traj.impulse[:, 3:])))
-        f = frames(model, traj.q)[body.name]
-        com = f.position + rotate(f.quaternion, np.broadcast_to(body.com, f.position.shape))
-        spin = angular - np.cross(com, linear)
-        return max(_departure(spin, spin), _departure(linear - body.mass * np.outer(traj.t, g), linear))
+        return (_about_pivot if traj.model.joints[0].kind == "spherical" else _of_free_body)(traj)
 
 
-def _departure(kept: Array, scale: Array) -> float:
+def _about_pivot(traj: Trajectory) -> Array:
+    g = traj.model.gravity
+    angular = traj.momentum[:, :3] - np.cross(traj.model.joints[0].anchor, traj.momentum[:, 3:])
+    if forced(traj.model):
+        return _departure(angular - traj.impulse[:, :3], angular)
+    if np.any(g != 0.0):
+        return _departure((angular @ (g / np.linalg.norm(g)))[:, None], angular)
+    return _departure(angular, angular)
+
+
+def _of_free_body(traj: Trajectory) -> Array:
+    angular, linear = traj.momentum[:, :3], traj.momentum[:, 3:]
+    if forced(traj.model):
+        return np.maximum(_departure(angular - traj.impulse[:, :3], angular), _departure(linear - traj.impulse[:, 3:], linear))
+    body = traj.model.bodies[0]
+    f = frames(traj.model, traj.q)[body.name]
+    com = f.position + rotate(f.quaternion, np.broadcast_to(body.com, f.position.shape))
+    spin = angular - np.cross(com, linear)
+    weight = body.mass * np.outer(traj.t, traj.model.gravity)
+    return np.maximum(_departure(spin, spin), _departure(linear - weight, linear))
+
+
+def _departure(kept: Array, scale: Array) -> Array:
     size = float(np.linalg.norm(scale, axis=1).max())
-    return float(np.linalg.norm(kept - kept[0], axis=1).max()) / size if size > 0.0 else 0.0
+    change = np.linalg.norm(kept - kept[0], axis=1)
+    return change / size if size > 0.0 else np.zeros_like(change)
+
+
+def momentum(traj: Trajectory) -> float:
+    """Largest `momentum_error`."""
+    return float(momentum_error(traj).max())
 
 
 def attitude(model: Model, q: Array) -> Array:

@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Peer:
-    """A method of another program. run(peer, model, q0, v0, h, n, rtol) -> Outcome."""
+    """A method of another program. run(peer, model, q0, v0, h, n, rtol) -> Outcome. handles: features, "damping" being that of joints, and kinds of forces."""
 
     name: str
     summary: str
@@ -40,7 +40,7 @@ class Peer:
 
     def check(self, model: Model) -> None:
         """UnsupportedError that names what this peer does not run."""
-        missing = find_family(model).features(model) - set(self.handles)
+        missing = (find_family(model).features(model) | {f.kind for f in model.forces}) - set(self.handles)
         if missing:
             raise UnsupportedError(
                 f"peer {self.name!r} does not run {', '.join(sorted(missing))} of model {model.name!r}; it runs {', '.join(self.handles)}."

@@ -108,9 +108,9 @@ def run(peer: Peer, model: Model, q: Array, v: Array, h: float, n: int, rtol: fl
 PEERS = {
     p.name: p
     for p in (
-        Peer("mujoco:euler", "MuJoCo, semi-implicit Euler", 1, HANDLES, ("todorov2012",), "Euler", run),
-        Peer("mujoco:implicitfast", "MuJoCo, implicit in the velocity without the derivative of the gyroscopic forces", 1, HANDLES, ("todorov2012",), "implicitfast", run),
-        Peer("mujoco:implicit", "MuJoCo, implicit in the velocity", 1, HANDLES, ("todorov2012",), "implicit", run),
-        Peer("mujoco:rk4", "MuJoCo, classical Runge-Kutta", 4, HANDLES, ("todorov2012",), "RK4", run),
+        Peer("mujoco:euler", "MuJoCo, semi-implicit Euler", 1, HANDLES, ("mujoco",), "Euler", run),
+        Peer("mujoco:implicitfast", "MuJoCo, implicit in the velocity without the derivative of the gyroscopic forces", 1, HANDLES, ("mujoco",), "implicitfast", run),
+        Peer("mujoco:implicit", "MuJoCo, implicit in the velocity", 1, HANDLES, ("mujoco",), "implicit", run),
+        Peer("mujoco:rk4", "MuJoCo, classical Runge-Kutta", 4, HANDLES, ("mujoco",), "RK4", run),
     )
 }  # fmt: skip

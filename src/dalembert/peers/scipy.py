@@ -19,7 +19,7 @@ from dalembert.model import Model
 from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
 from dalembert.peers._base import Outcome, Peer
 
-HANDLES = ("free", "pivot", "gravity", "wrench", "damping")
+HANDLES = ("free", "pivot", "gravity", "wrench", "damping", "damper")
 RTOL = 1e-10
 
 
@@ -112,7 +112,7 @@ def run(peer: Peer, model: Model, q: Array, v: Array, h: float, n: int, rtol: fl
 PEERS = {
     p.name: p
     for p in (
-        Peer("scipy:dop853", "SciPy, Dormand-Prince 8(5,3), adaptive", 8, HANDLES, ("virtanen2020", "hairer1993"), "DOP853", run, adaptive=True),
-        Peer("scipy:rk45", "SciPy, Dormand-Prince 5(4), adaptive", 5, HANDLES, ("virtanen2020", "hairer1993"), "RK45", run, adaptive=True),
+        Peer("scipy:dop853", "SciPy, Dormand-Prince 8(5,3), adaptive", 8, HANDLES, ("scipy", "hairer1993"), "DOP853", run, adaptive=True),
+        Peer("scipy:rk45", "SciPy, Dormand-Prince 5(4), adaptive", 5, HANDLES, ("scipy", "hairer1993"), "RK45", run, adaptive=True),
     )
 }

@@ -3,10 +3,11 @@
 Two kinds of limits are used throughout. With N steps (substeps of a composition counted) and eps = 2.2e-16:
 
     exact    max(1e-11, eps N)           round-off: each step may add eps of the scale, all with the same sign
-    order    C (h Omega)^p               p the order; Omega the fastest rate that the run shows or the model implies
+    order    min((h Omega)^p, 0.2)       p the order; Omega the fastest rate that the run shows or the model implies; plus the exact limit
 
 Omega is the largest of: |omega|; the relative rate of change of the velocity, seen between nodes and between a node and the interval before it;
-sqrt(m g l / J) of a hanging body; damping / inertia; sqrt(torque / J) of the wrenches. J is the smallest inertia.
+sqrt(m g l / J) of a hanging body; damping / inertia; sqrt(torque / J) of the wrenches. J is the smallest inertia. With this Omega the errors of correct
+runs stay below a fifth of the limit for order 2.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from dalembert.steppers.compose import find_composition
 
 EPS = float(np.finfo(float).eps)
 EXACT_FLOOR = 1e-11
-ORDER_FACTOR = 1.0
 ORDER_CAP = 0.2
 _KNOWN_FORCES = {"gravity", "wrench", "damping"}
 
@@ -170,6 +170,11 @@ class Facts:
         """Largest kinetic energy of the run, J."""
         return float(np.max(self.traj.kinetic, initial=0.0))
 
+    @property
+    def turns(self) -> float:
+        """Turns of the body: mean |omega| T / (2 pi)."""
+        return float(np.mean(np.linalg.norm(self.omega, axis=-1)) * (self.traj.t[-1] - self.traj.t[0]) / (2.0 * np.pi))
+
     @cached_property
     def rate(self) -> float:
         """Omega, 1/s."""
@@ -214,9 +219,15 @@ class Facts:
         residual = float(np.max(self.traj.solver["residual"], initial=0.0))
         return self.exact_limit + self.steps * residual**2
 
+    def order_error(self, growing: bool = False) -> float:
+        """(h Omega)^p; growing: times 1 + Omega T, for methods whose errors add up instead of staying bounded."""
+        error = (self.traj.h * self.rate) ** self.order
+        return error * (1.0 + self.rate * float(self.traj.t[-1] - self.traj.t[0])) if growing else error
+
     def order_limit(self, growing: bool = False) -> float:
-        """C (h Omega)^p, at most 0.2; growing: times 1 + Omega T, for methods whose errors add up instead of staying bounded."""
-        limit = ORDER_FACTOR * (self.traj.h * self.rate) ** self.order
-        if growing:
-            limit *= 1.0 + self.rate * float(self.traj.t[-1] - self.traj.t[0])
-        return min(limit, ORDER_CAP)
+        """The order error, at most 0.2, and round-off."""
+        return min(self.order_error(growing), ORDER_CAP) + self.exact_limit
+
+    def noise(self, values: Array, scale: float) -> float:
+        """Round-off of values, relative to a scale that may be smaller than they are."""
+        return 16.0 * EPS * ratio(float(np.max(np.abs(values), initial=0.0)), scale)

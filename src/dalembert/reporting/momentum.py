@@ -9,7 +9,7 @@ Conserved without other forces (e the direction of gravity, L about the world or
 
 A stepper that promises momentum keeps these to round-off (`Facts.exact_limit`), and its momentum changes by the impulse of its own kicks, which
 the ledger of the run adds up: P(t) - P(0) = impulse to round-off too. For other steppers the balance holds within the order of the method; it is judged
-only where the impulse exceeds twice that limit, so that a force with the wrong sign (error: twice the impulse) always fails. Errors are
+only where that limit is below 0.2 and the impulse exceeds twice the limit, so that a force with the wrong sign (error: twice the impulse) always fails. Errors are
 relative to sqrt(2 m T) (linear; T largest kinetic energy) and max(|L|, |x| |P|) (angular), or to the impulse where that is larger.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, rotate
-from dalembert.reporting.facts import EPS, Facts, ratio, size
+from dalembert.reporting.facts import EPS, ORDER_CAP, Facts, ratio, size
 from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, Item, item
 
 AXES = {(1.0, 0.0, 0.0): "xyz", (0.0, 1.0, 0.0): "yzx", (0.0, 0.0, 1.0): "zxy"}
@@ -118,9 +118,11 @@ def judge_balance(facts: Facts) -> Item | None:
     promised = "exactly" if exact else f"order {facts.order}"
     if not facts.has_ledger:
         return item(name, NOT_APPLICABLE, None, None, "change of momentum against impulse: the impulse is not known for this stepper")
-    limit = facts.exact_limit if exact else facts.order_limit(growing=not facts.traj.stepper.self_adjoint)
+    growing = not facts.traj.stepper.self_adjoint
+    limit = facts.exact_limit if exact else facts.order_limit(growing)
+    resolved = facts.order_error(growing) <= ORDER_CAP
     parts = balance_parts(facts)
-    seen = [part for part, impulse in parts if exact or impulse >= 2.0 * limit * part.scale > 0.0]
+    seen = [part for part, impulse in parts if exact or (resolved and impulse >= 2.0 * part.limit(limit) * part.scale > 0.0)]
     critical = max(seen or [part for part, _ in parts], key=lambda p: ratio(p.error(), p.limit(limit)))
     error, bound = critical.error(), critical.limit(limit)
     text = f"change of momentum equals the impulse to {error:.2g}"

@@ -23,6 +23,8 @@ STYLE: dict[str, Any] = {
     "axes.titlesize": 10.0,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
+    "axes.titley": 1.0,
+    "axes.titlepad": 14.0,
     "axes.titlecolor": INK,
     "axes.labelcolor": INK,
     "axes.labelsize": 9.0,
@@ -68,7 +70,8 @@ def new_picture(width: float, height: float, title: str = "", subtitle: str = ""
     picture = Picture(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(picture)
     if title:
-        picture.suptitle(title + (f"\n{subtitle}" if subtitle else ""), x=0.012, ha="left", fontsize=11, color=INK)
+        picture.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK)
+        picture.text(0.988, 0.982, subtitle, ha="right", va="top", fontsize=9.5, color=MUTED)
     return picture
 
 

@@ -76,8 +76,8 @@ def draw_momentum_error(axes: Any, traj: Any) -> None:
         _line(axes, traj.t, values, colour, label=curve.label if some else f"{curve.label}: exactly 0")
     _set_time(axes, traj.t)
     axes.legend(loc="best")
-    if not drawn:
-        axes.set_ylim(1e-17, 1e-13)
+    bottom, top = axes.get_ylim() if drawn else (1e-17, 1e-13)
+    axes.set_ylim(max(bottom, 1e-17), max(top, 1e-15))
 
 
 def draw_energies(axes: Any, traj: Any) -> None:

@@ -36,18 +36,19 @@ def draw_momentum_sphere(axes: Any, traj: Any) -> None:
     d = strided(body_momentum(traj.model, traj.v))
     norms = np.linalg.norm(d, axis=1)
     size = float(norms.max())
-    axes.set_title("Momentum in the body" + (f", |L| = {norms[0]:.4g} N m s" if size > 0 and np.ptp(norms) <= 1e-2 * size else ""))
+    axes.set_title("Momentum in the body")
     if not size > 0:
         _say(axes, "at rest")
         return
     eye = _look_at(axes, d / size)
     _draw_globe(axes, eye)
-    if np.ptp(norms) <= 1e-2 * size:
+    kept = np.ptp(norms) <= 1e-2 * size
+    if kept:
         for line, special in energy_levels(traj.model.bodies[0].inertia):
             _two_sided(axes, line, eye, color=INK if special else MUTED, lw=0.8 if special else 0.5, ls="--" if special else "-")
-    _draw_path(axes, d / size, eye if np.ptp(norms) <= 1e-2 * size else None, COLOURS[1])
+    _draw_path(axes, d / size, eye if kept else None, COLOURS[1])
     _draw_body_axes(axes, eye)
-    axes.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
+    _note(axes, f"{'|L|' if kept else 'radius: largest |L|'} = {size:.4g} N m s")
 
 
 def energy_levels(inertia: Array, count: int = 9) -> Iterator[tuple[Array, bool]]:
@@ -82,13 +83,10 @@ def draw_paths(axes: Any, traj: Any) -> None:
     eye = _look_at(axes, (paths[0] - centre) / size, 15.0, 40.0)
     if pivoted:
         _draw_globe(axes, eye)
-        axes.text2D(0.02, 0.02, f"radius {size:.4g} m", transform=axes.transAxes, color=MUTED, fontsize=8)
         axes.plot([0, 0], [0, 0], [-1, 1], color=MUTED, lw=0.7, ls="-.")
     for i, path in enumerate(paths):
         _draw_path(axes, (path - centre) / size, eye if pivoted else None, COLOURS[(i + 1) % len(COLOURS)])
-    axes.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
-    if not pivoted:
-        axes.text2D(0.02, 0.02, f"half width {size:.4g} m", transform=axes.transAxes, color=MUTED, fontsize=8)
+    _note(axes, f"{'radius' if pivoted else 'half width'} = {size:.4g} m")
 
 
 def com_paths(model: Model, q: Array) -> list[Array]:
@@ -108,7 +106,7 @@ def _look_at(axes: Any, path: Array, least_elevation: float = -90.0, most_elevat
     elevation = float(np.clip(np.degrees(np.arcsin(np.clip(middle[2], -1, 1))) + 12.0, least_elevation, most_elevation))
     axes.view_init(elevation, azimuth)
     axes.set_proj_type("ortho")
-    axes.set_box_aspect((1, 1, 1), zoom=1.35)
+    axes.set_box_aspect((1, 1, 1), zoom=1.3)
     axes.set_axis_off()
     return _on_sphere(np.radians(azimuth), np.radians(elevation))
 
@@ -138,8 +136,13 @@ def _two_sided(axes: Any, line: Array, eye: Array | None, **look: Any) -> None:
 
 def _draw_body_axes(axes: Any, eye: Array) -> None:
     for i, e in enumerate(np.eye(3)):
-        axes.plot(*np.stack([e, 1.22 * e]).T, color=INK, lw=1.0, alpha=1.0 if e @ eye > 0 else _FAINT_ALPHA)
-        axes.text(*(1.32 * e), f"$e_{i + 1}$", color=INK, fontsize=9, ha="center", va="center", alpha=1.0 if e @ eye > 0 else 0.5)
+        axes.plot(*np.stack([e, 1.13 * e]).T, color=INK, lw=1.0, alpha=1.0 if e @ eye > 0 else _FAINT_ALPHA)
+        axes.text(*(1.23 * e), f"$e_{i + 1}$", color=INK, fontsize=9, ha="center", va="center", alpha=1.0 if e @ eye > 0 else 0.5)
+
+
+def _note(axes: Any, text: str) -> None:
+    axes.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
+    axes.text2D(0.02, 0.0, text, transform=axes.transAxes, color=MUTED, fontsize=8)
 
 
 def _say(axes: Any, text: str) -> None:

@@ -1,0 +1,36 @@
+"""`dalembert advise`: how large may the step be?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+from dalembert.cli import _shell as shell
+
+NAME = "advise"
+EXAMPLES = "Examples: [bold]dalembert advise tennis-racket[/bold]; [bold]dalembert advise heavy-top --stepper cayley[/bold]"
+
+
+def command(
+    scene: Annotated[str, typer.Argument(help="Name of a scene, or a model.json.")],
+    stepper: Annotated[Optional[str], typer.Option("--stepper", "-s", help="One method; default: all that run the scene.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The advice as JSON.")] = False,
+) -> None:
+    """Print step sizes for which the equations of a step are proved, or were found, to be solvable at the start of a scene."""
+    from dalembert.advising import advise
+    from dalembert.families import find_family
+    from dalembert.options import unhandled
+    from dalembert.registry import steppers
+
+    found = shell.find_scene(scene)
+    model = found.model()
+    family = find_family(model)
+    names = [stepper] if stepper is not None else [s.name for s in steppers(system=family.name) if not unhandled(model, family, s)]
+    advices = [advise(model, model.check_q(found.q0), model.check_v(found.v0), name) for name in names]
+    if as_json:
+        import json
+
+        typer.echo(json.dumps([a.to_dict() for a in advices], indent=2))
+    else:
+        typer.echo("\n\n".join(a.text for a in advices))

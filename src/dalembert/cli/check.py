@@ -1,0 +1,33 @@
+"""`dalembert check`: the verdict on a saved run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dalembert.cli import _shell as shell
+
+NAME = "check"
+EXAMPLES = "Example, in a script: [bold]dalembert check run.h5 --strict && publish run.h5[/bold]"
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="A saved run, FILE.h5.")],
+    strict: Annotated[bool, typer.Option("--strict", help='Exit code 1 for "warn" too.')] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+) -> None:
+    """Load a saved run, print its report, exit by its verdict: 0 for pass and warn, 1 for fail."""
+    from dalembert.recording import load
+
+    traj = load(run)
+    if as_json:
+        import json
+
+        report = traj.report()
+        verdict = report.verdict
+        typer.echo(json.dumps({"verdict": verdict, **report.to_dict()}, indent=2))
+    else:
+        verdict = shell.show_report(traj)
+    shell.exit_by(verdict, strict)

@@ -1,0 +1,114 @@
+"""Animations: a GIF of the moving bodies, drawn from their shapes."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from dalembert.errors import OptionError
+from dalembert.model.rotation import Array
+from dalembert.view.picture import checked_path, write_file
+from dalembert.view.stage import Stage
+
+SHORTEST, LONGEST = 4.0, 10.0
+TRAIL_POINTS = 150
+
+
+def animate_trajectory(
+    traj: Any, path: Any, fps: float = 20, seconds: float | None = None, size: tuple[int, int] = (480, 480), max_frames: int = 200
+) -> Path:
+    """Write a GIF of the moving bodies and return its path.
+
+    fps: images per second of playing time (at most 50: GIF players slow down what is faster); seconds: playing time, by default that of the motion,
+    but not below 4 s or above 10 s; size: width and height in pixels; max_frames: fewer images per second are taken rather than more than these.
+    """
+    target = checked_path(path, (".gif",))
+    write_file(target, render_gif(traj, fps, seconds, size, max_frames))
+    return target
+
+
+def show_trajectory(traj: Any, **options: Any) -> Any:
+    """The animation as an IPython image, which a notebook shows; options are those of `animate_trajectory`."""
+    try:
+        from IPython.display import Image as Shown
+    except ImportError:
+        raise OptionError("view needs IPython, which is not installed (pip install ipython); traj.animate('run.gif') writes a file.") from None
+    return Shown(data=render_gif(traj, **options), format="gif")
+
+
+def render_gif(
+    traj: Any, fps: float = 20, seconds: float | None = None, size: tuple[int, int] = (480, 480), max_frames: int = 200
+) -> bytes:
+    """The animation as the bytes of a GIF file."""
+    size = _checked_size(size)
+    times, duration = frame_times(traj.t, fps, seconds, max_frames)
+    q = np.stack([traj.at(float(t))[0] for t in times])
+    title = f"{traj.model.name or 'model'}: {traj.meta['method']}"
+    every = max(len(traj) // 2000, 1)
+    stage = Stage(traj.model, np.concatenate([traj.q[::every], q]), size, title)
+    images = _images(traj, stage, times, q, len(times) * duration / 1000)
+    palette = _palette(images)
+    frames = [Image.fromarray(image).quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    buffer = io.BytesIO()
+    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=duration, loop=0, disposal=1, optimize=False)
+    return buffer.getvalue()
+
+
+def frame_times(t: Array, fps: float, seconds: float | None, max_frames: int) -> tuple[Array, int]:
+    """Times of the images, and how long each is shown in ms (GIF counts in hundredths of a second)."""
+    fps, most = _positive("fps", fps), int(_positive("max_frames", max_frames))
+    if fps > 50:
+        raise OptionError(f"fps = {fps:g}; expected at most 50: players of GIF files slow down what is faster.")
+    span = float(t[-1] - t[0])
+    playing = min(max(span, SHORTEST), LONGEST) if seconds is None else _positive("seconds", seconds)
+    duration = max(10 * round(100 / fps), 20)
+    count = max(round(1000 * playing / duration), 1) if span > 0 else 1
+    if count > most:
+        count, duration = most, max(10 * round(100 * playing / most), 20)
+    return np.linspace(t[0], t[-1], count), duration
+
+
+def _images(traj: Any, stage: Stage, times: Array, q: Array, playing: float) -> list[Array]:
+    span = float(times[-1] - times[0])
+    speed = span / playing if span > 0 else 1.0
+    pace = "" if abs(speed - 1.0) < 0.05 else f"\n{speed:.2g}× speed"
+    digits = 0 if span >= 200 else 1 if span >= 20 else 2
+    poses = traj.model.poses(q)
+    nodes = stage.paths[: len(stage.paths) - len(times)]
+    node_times = traj.t[:: max(len(traj) // 2000, 1)]
+    shown = stage.paths[len(nodes) :]
+    images = []
+    for k, t in enumerate(times):
+        before = nodes[node_times < t][-TRAIL_POINTS:]
+        images.append(stage.draw(poses[k], f"t = {t:.{digits}f} s{pace}", np.concatenate([before, shown[k : k + 1]])))
+    return images
+
+
+def _palette(images: list[Array]) -> Image.Image:
+    """One table of 256 colours for the whole file: no flicker."""
+    sample = [images[i] for i in np.unique(np.linspace(0, len(images) - 1, 6).astype(int))]
+    return Image.fromarray(np.concatenate(sample)).quantize(256, method=Image.Quantize.MEDIANCUT)
+
+
+def _positive(what: str, value: Any) -> float:
+    try:
+        x = float(value)
+    except (TypeError, ValueError):
+        x = np.nan
+    if not (np.isfinite(x) and x > 0):
+        raise OptionError(f"{what} = {value!r}; expected a positive number.")
+    return x
+
+
+def _checked_size(size: Any) -> tuple[int, int]:
+    try:
+        width, height = (int(x) for x in size)
+    except (TypeError, ValueError):
+        width = height = 0
+    if not (64 <= width <= 4096 and 64 <= height <= 4096):
+        raise OptionError(f"size = {size!r}; expected (width, height) in pixels, each from 64 to 4096.")
+    return width, height
