@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 the verdict is "fail", 2 bad usage or an error of the libr
 from __future__ import annotations
 
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,12 @@ COLOURS = {"pass": typer.colors.GREEN, "warn": typer.colors.YELLOW, "fail": type
 class Shell(TyperGroup):
     """Turns errors of the library into one red sentence, warnings into one yellow one, and Ctrl-C into exit code 130."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """--debug counts wherever it stands."""
+        if "--debug" in args:
+            args = ["--debug", *(a for a in args if a != "--debug")]
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -34,12 +41,17 @@ class Shell(TyperGroup):
                 return super().invoke(ctx)
             except DalembertError as error:
                 if ctx.params.get("debug"):
-                    raise
+                    traceback.print_exc()
                 typer.secho(f"error: {error}", fg=typer.colors.RED, err=True)
                 raise typer.Exit(USAGE) from None
             except KeyboardInterrupt:
                 typer.secho("interrupted", fg=typer.colors.RED, err=True)
                 raise typer.Exit(INTERRUPTED) from None
+
+
+def examples(*lines: str) -> str:
+    """The examples below the help of a command, one per line."""
+    return "\n\n".join(["Examples:", *(f"[bold]  {line}[/bold]" for line in lines)])
 
 
 def _show_warning(message: Any, *where: Any, **more: Any) -> None:
@@ -49,14 +61,14 @@ def _show_warning(message: Any, *where: Any, **more: Any) -> None:
 def show_report(traj: Any) -> str:
     """Print the report and return the verdict."""
     report = traj.report()
-    typer.echo(report.text)
-    typer.echo("verdict: " + typer.style(report.verdict, fg=COLOURS.get(report.verdict), bold=True))
+    for line in report.text.splitlines():
+        typer.secho(line, fg=COLOURS.get(report.verdict) if line.startswith("verdict") else None)
     return str(report.verdict)
 
 
 def exit_by(verdict: str, strict: bool = False) -> None:
     """Exit code 1 for "fail", with strict also for "warn"."""
-    if verdict == "fail" or strict and verdict == "warn":
+    if verdict == "fail" or (strict and verdict == "warn"):
         raise typer.Exit(FAIL)
 
 

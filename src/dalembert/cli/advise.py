@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from dalembert.cli import _shell as shell
 
 NAME = "advise"
-EXAMPLES = "Examples: [bold]dalembert advise tennis-racket[/bold]; [bold]dalembert advise heavy-top --stepper cayley[/bold]"
+EXAMPLES = shell.examples("dalembert advise tennis-racket", "dalembert advise heavy-top --stepper cayley")
 
 
 def command(
     scene: Annotated[str, typer.Argument(help="Name of a scene, or a model.json.")],
-    stepper: Annotated[Optional[str], typer.Option("--stepper", "-s", help="One method; default: all that run the scene.")] = None,
+    stepper: Annotated[str | None, typer.Option("--stepper", "-s", help="One method; default: all that run the scene.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The advice as JSON.")] = False,
 ) -> None:
     """Print step sizes for which the equations of a step are proved, or were found, to be solvable at the start of a scene."""

@@ -10,7 +10,7 @@ import typer
 from dalembert.cli import _shell as shell
 
 NAME = "check"
-EXAMPLES = "Example, in a script: [bold]dalembert check run.h5 --strict && publish run.h5[/bold]"
+EXAMPLES = shell.examples("dalembert check run.h5", "dalembert check run.h5 --strict && echo kept what it promised")
 
 
 def command(

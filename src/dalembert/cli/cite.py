@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
+from dalembert.cli import _shell as shell
+
 NAME = "cite"
-EXAMPLES = "Examples: [bold]dalembert cite run.h5 >> references.bib[/bold]; [bold]dalembert cite --stepper cayley+suzuki4[/bold]"
+EXAMPLES = shell.examples("dalembert cite run.h5 >> references.bib", "dalembert cite --stepper cayley+suzuki4")
 
 
 def command(
-    run: Annotated[Optional[Path], typer.Argument(help="A saved run, FILE.h5.")] = None,
-    stepper: Annotated[Optional[list[str]], typer.Option("--stepper", "-s", help="A stepper, composition or peer; may be repeated.")] = None,
+    run: Annotated[Path | None, typer.Argument(help="A saved run, FILE.h5.")] = None,
+    stepper: Annotated[list[str] | None, typer.Option("--stepper", "-s", help="A stepper, composition or peer; may be repeated.")] = None,
 ) -> None:
     """Print the BibTeX entries of what a run or a method uses, and of the library itself."""
     from dalembert.citations import cite

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from dalembert.cli import _shell as shell
 
 NAME = "compare"
-EXAMPLES = (
-    "Examples: [bold]dalembert compare tennis-racket --methods cayley:0.01,tln:0.01,cayley+suzuki4:0.01 --out racket.png[/bold]; "
-    "[bold]dalembert compare heavy-top --methods cayley:0.001,mujoco:rk4:0.001,scipy:dop853:0.001:1e-12 --t-end 1[/bold]"
+EXAMPLES = shell.examples(
+    "dalembert compare tennis-racket --methods cayley:0.01,tln:0.01,cayley+suzuki4:0.01 --out racket.png",
+    "dalembert compare heavy-top --methods cayley:0.001,mujoco:rk4:0.001,scipy:dop853:0.001:1e-12 --t-end 1",
 )
 
 
 def command(
     scene: Annotated[str, typer.Argument(help="Name of a scene, or a model.json.")],
-    methods: Annotated[str, typer.Option("--methods", "-m", help="NAME:H separated by commas; names: steppers, stepper+composition, mujoco:..., scipy:....")],
-    t_end: Annotated[Optional[float], typer.Option("--t-end", "-t", help="End of the runs in s; default: that of the scene.")] = None,
-    reference: Annotated[Optional[str], typer.Option("--reference", help="What end states are measured against: exact, none, or a method.")] = None,
-    out: Annotated[Optional[Path], typer.Option("--out", "-o", help="Picture of energy and momentum errors (PNG, PDF, SVG).")] = None,
+    methods: Annotated[str, typer.Option("--methods", "-m", help="NAME:H,NAME:H,...; see the examples below.")],
+    t_end: Annotated[float | None, typer.Option("--t-end", "-t", help="End of the runs in s; default: that of the scene.")] = None,
+    reference: Annotated[
+        str | None, typer.Option("--reference", help="What end states are measured against: exact, none, or a method.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture of energy and momentum errors (PNG, PDF, SVG).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
 ) -> None:
     """Run several methods on one scene and print one table: cost, energy, momentum, error of the end state, verdict."""

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from dalembert.scenes import Scene
 
 NAME = "demo"
-EXAMPLES = "Example: [bold]dalembert demo --out demo[/bold]"
+EXAMPLES = shell.examples("dalembert demo --out demo")
 SCENES = ("tennis-racket", "heavy-top")
 METHODS = ("cayley", "tln", "quaternion", "euler")
 
 
-def command(out: Annotated[Path, typer.Option("--out", "-o", help="Directory of the report, the runs and the pictures.")] = Path("demo")) -> None:
+def command(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory of the report, the runs and the pictures.")] = Path("demo"),
+) -> None:
     """Run a tennis racket and a heavy top with four methods, judge and compare them, and write runs, pictures and a report.
 
     The first call compiles the methods, which takes some ten seconds; later calls load them from the cache.
@@ -77,7 +79,7 @@ def _say(text: str) -> None:
 
 def _chapter(scene: Scene, result: Comparison) -> str:
     name = scene.name
-    reports = [f"### {t.meta['method']}\n\n```\n{t.report().text}\nverdict: {t.report().verdict}\n```" for t in result.trajectories]
+    reports = [f"### {t.meta['method']}\n\n```\n{t.report().text}\n```" for t in result.trajectories]
     return "\n\n".join(
         [
             f"## {name}",
@@ -97,7 +99,7 @@ def _report(chapters: list[str]) -> str:
 
     head = (
         f"# dalembert {__version__}: demonstration\n\n"
-        "Two bodies, four methods with the same step. `cayley` and `quaternion` keep the momentum to round-off and bound the energy; `tln` keeps the energy "
-        "of the free body and lets the momentum move within O(h^2); `euler`, for comparison, gains energy until it is wrong."
+        "Two bodies, four methods with the same step. `cayley` and `quaternion` keep the momentum to round-off and bound the energy; "
+        "`tln` keeps the energy of the free body and lets the momentum move within O(h^2); `euler`, for comparison, keeps neither."
     )
     return "\n\n".join([head, *chapters, "## Sources", f"```bibtex\n{cite(METHODS)}```"]) + "\n"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
-from typing import Annotated, Any, Optional
+from enum import StrEnum
+from typing import Annotated, Any
 
 import typer
 
 from dalembert.cli import _shell as shell
 
 NAME = "list"
-EXAMPLES = "Examples: [bold]dalembert list[/bold]; [bold]dalembert list steppers --json[/bold]"
+EXAMPLES = shell.examples("dalembert list", "dalembert list steppers --json")
 
 
-class Which(str, Enum):
+class Which(StrEnum):
     """What can be listed."""
 
     steppers = "steppers"
@@ -24,7 +24,7 @@ class Which(str, Enum):
 
 
 def command(
-    which: Annotated[Optional[Which], typer.Argument(help="One list; default: all.")] = None,
+    which: Annotated[Which | None, typer.Argument(help="One list; default: all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, with everything that is known.")] = False,
 ) -> None:
     """List steppers, scenes, compositions and peers."""
@@ -64,13 +64,18 @@ def _scenes() -> list[dict[str, Any]]:
 def _compositions() -> list[dict[str, Any]]:
     from dalembert.steppers.compose import COMPOSITIONS
 
-    return [{"name": c.name, "order": c.order, "substeps": len(c.weights), "weights": c.weights.tolist(), "reference": c.reference} for c in COMPOSITIONS.values()]
+    return [
+        {"name": c.name, "order": c.order, "substeps": len(c.weights), "weights": c.weights.tolist(), "reference": c.reference}
+        for c in COMPOSITIONS.values()
+    ]
 
 
 def _peers() -> list[dict[str, Any]]:
     from dalembert.peers import PEERS
 
-    return [{"name": p.name, "order": p.order, "summary": p.summary, "handles": p.handles, "references": p.references} for p in PEERS.values()]
+    return [
+        {"name": p.name, "order": p.order, "summary": p.summary, "handles": p.handles, "references": p.references} for p in PEERS.values()
+    ]
 
 
 _DATA: dict[Which, Callable[[], list[dict[str, Any]]]] = {

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
+from dalembert.cli import _shell as shell
+
 NAME = "plot"
-EXAMPLES = "Examples: [bold]dalembert plot run.h5[/bold]; [bold]dalembert plot run.h5 -o run.pdf --gif run.gif[/bold]"
+EXAMPLES = shell.examples("dalembert plot run.h5", "dalembert plot run.h5 -o run.pdf --gif run.gif")
 
 
 def command(
     run: Annotated[Path, typer.Argument(help="A saved run, FILE.h5.")],
-    out: Annotated[Optional[Path], typer.Option("--out", "-o", help="Picture (PNG, PDF, SVG); default: beside the run.")] = None,
-    gif: Annotated[Optional[Path], typer.Option("--gif", help="Animation of the moving body.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture (PNG, PDF, SVG); default: beside the run.")] = None,
+    gif: Annotated[Path | None, typer.Option("--gif", help="Animation of the moving body.")] = None,
 ) -> None:
     """Draw energy, momentum and angular velocity of a saved run; --gif also animates it."""
     from dalembert.recording import load

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -11,36 +11,39 @@ from dalembert.cli import _shell as shell
 from dalembert.errors import SimulationError
 
 NAME = "run"
-EXAMPLES = (
-    "Examples: [bold]dalembert run tennis-racket --stepper cayley --h 0.005 -o racket.h5[/bold]; "
-    "[bold]dalembert run heavy-top --compose suzuki4 --t-end 1 --option tol=1e-12[/bold]; "
-    "[bold]dalembert run model.json --v0 tip=0,0,20[/bold]"
+EXAMPLES = shell.examples(
+    "dalembert run tennis-racket --stepper cayley --h 0.005 -o racket.h5",
+    "dalembert run heavy-top --compose suzuki4 --t-end 1 --option tol=1e-12",
+    "dalembert run model.json --v0 tip=0,0,20",
 )
 
 
 def command(
-    scene: Annotated[str, typer.Argument(help="Name of a scene (dalembert list scenes), or a model.json that json.dump(model.to_dict()) wrote.")],
-    stepper: Annotated[Optional[str], typer.Option("--stepper", "-s", help="Method (dalembert list steppers).")] = None,
-    h: Annotated[Optional[str], typer.Option("--h", help="Step size in s, or auto: a step that is proved to be solvable.")] = None,
-    t_end: Annotated[Optional[float], typer.Option("--t-end", "-t", help="End of the run in s.")] = None,
-    compose: Annotated[Optional[str], typer.Option("--compose", help="Raise the order (dalembert list compositions).")] = None,
+    scene: Annotated[
+        str, typer.Argument(help="Name of a scene (dalembert list scenes), or a model.json that json.dump(model.to_dict()) wrote.")
+    ],
+    stepper: Annotated[str | None, typer.Option("--stepper", "-s", help="Method (dalembert list steppers).")] = None,
+    h: Annotated[str | None, typer.Option("--h", help="Step size in s, or auto: a step that is proved to be solvable.")] = None,
+    t_end: Annotated[float | None, typer.Option("--t-end", "-t", help="End of the run in s.")] = None,
+    compose: Annotated[str | None, typer.Option("--compose", help="Raise the order (dalembert list compositions).")] = None,
     every: Annotated[int, typer.Option("--every", help="Keep the state every so many steps.")] = 1,
-    out: Annotated[Optional[Path], typer.Option("--out", "-o", help="Save the run to this HDF5 file while it runs.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the run to this HDF5 file while it runs.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
-    option: Annotated[Optional[list[str]], typer.Option("--option", help="Option of the stepper as NAME=VALUE; may be repeated.")] = None,
-    q0: Annotated[Optional[list[str]], typer.Option("--q0", help="Configuration at the start: numbers, or JOINT=numbers; may be repeated.")] = None,
-    v0: Annotated[Optional[list[str]], typer.Option("--v0", help="Velocity at the start: numbers, or JOINT=numbers; may be repeated.")] = None,
-    progress: Annotated[Optional[bool], typer.Option("--progress/--no-progress", help="Progress bar; default: in a terminal.")] = None,
+    option: Annotated[list[str] | None, typer.Option("--option", help="Option of the stepper as NAME=VALUE; may be repeated.")] = None,
+    q0: Annotated[
+        list[str] | None, typer.Option("--q0", help="Configuration at the start: numbers, or JOINT=numbers; may be repeated.")
+    ] = None,
+    v0: Annotated[list[str] | None, typer.Option("--v0", help="Velocity at the start: numbers, or JOINT=numbers; may be repeated.")] = None,
+    progress: Annotated[bool | None, typer.Option("--progress/--no-progress", help="Progress bar; default: in a terminal.")] = None,
 ) -> None:
     """Run a scene, print what was conserved, and save it.
 
     Ctrl-C ends the run; what was computed is reported and saved. Exit code 1 if the verdict is "fail".
     """
     found = shell.find_scene(scene)
-    given: dict[str, Any] = {"stepper": stepper, "t_end": t_end, "h": h, "q0": shell.state("q0", q0 or ()), "v0": shell.state("v0", v0 or ())}
-    if h is not None and h != "auto":
-        given["h"] = shell.number("h", h)
-    settings = {k: x for k, x in given.items() if x is not None}
+    step = h if h in (None, "auto") else shell.number("h", h)
+    start = {"q0": shell.state("q0", q0 or ()), "v0": shell.state("v0", v0 or ())}
+    settings: dict[str, Any] = {k: x for k, x in {"stepper": stepper, "t_end": t_end, "h": step, **start}.items() if x is not None}
     options = {k: shell.value(x) for k, x in shell.assignments("option", option or ()).items()}
     try:
         traj = found.simulate(**settings, compose=compose, every=every, save=out, overwrite=overwrite, progress=progress, **options)

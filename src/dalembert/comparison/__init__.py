@@ -1,4 +1,4 @@
-"""Methods against each other on one model: `compare` (a table of one run each), `work_precision` (error against cost over several steps)."""
+"""Methods against each other on one model: `compare` (one run each), `work_precision` (error against cost over several steps)."""
 
 from dalembert.comparison.compare import Comparison, Row, compare
 from dalembert.comparison.methods import Method, parse_method

@@ -23,8 +23,9 @@ HEADS = ("method", "h (s)", "steps", "CPU (s)", "energy drift", "energy band", "
 class Row:
     """One method.
 
-    seconds: CPU time of the steps. energy_drift, energy_band, momentum: relative, see `comparison.measures`. group: largest departure of |q| from 1.
-    attitude: angle between the end of the run and the reference, rad. verdict: of the report; '-' for peers, which promise nothing.
+    seconds: CPU time of the steps. energy_drift, energy_band, momentum: relative, see `comparison.measures`.
+    group: largest departure of |q| from 1. attitude: angle between the end of the run and the reference, rad.
+    verdict: of the report; '-' for peers, which promise nothing.
     """
 
     label: str
@@ -80,9 +81,10 @@ class Comparison:
         """Energy and momentum errors of all methods over time; to a file if a path is given."""
         from dalembert.view.compare_plots import plot_comparison
 
+        labels = [f"{r.label}, h = {r.h:g} s" for r in self.rows]
         curves = [
-            {"label": f"{r.label}, h = {r.h:g} s", "t": t.t, "energy_error": measures.energy_error(t), "momentum_error": measures.momentum_error(t)}
-            for r, t in zip(self.rows, self.trajectories, strict=True)
+            {"label": label, "t": t.t, "energy_error": measures.energy_error(t), "momentum_error": measures.momentum_error(t)}
+            for label, t in zip(labels, self.trajectories, strict=True)
         ]
         return plot_comparison(curves, path)
 
@@ -93,7 +95,8 @@ class Comparison:
 def compare(m: Model, methods: Sequence[Any], t_end: float, q0: Any = None, v0: Any = None, reference: Any = None) -> Comparison:
     """Run several methods on one model from one state.
 
-    methods: (name, h), (name, h, composition) or (adaptive peer, h, rtol); names of steppers, "cayley+suzuki4", "mujoco:rk4", "scipy:dop853".
+    methods: (name, h), (name, h, composition) or (adaptive peer, h, rtol); a name is that of a stepper, "cayley+suzuki4",
+    "mujoco:rk4", "scipy:dop853", ...
     reference: None (the exact solution if it is known, else a fine run), "exact", "none", the name of a method, or a function t -> q.
 
         dal.compare(m, [("cayley", 0.01), ("cayley", 0.01, "suzuki4"), ("mujoco:rk4", 0.01)], t_end=10, v0=...).text

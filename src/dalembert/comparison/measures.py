@@ -28,7 +28,10 @@ def forced(model: Model) -> bool:
 
 
 def energy_error(traj: Trajectory) -> Array:
-    """Departure of the energy from the start over the largest kinetic energy; of E - work where forces act (nan for peers, which keep no such account)."""
+    """Departure of the energy from the start over the largest kinetic energy.
+
+    Of E - work where forces act: nan for peers, which keep no account of the work.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         e = traj.energy - traj.work if forced(traj.model) else traj.energy
         scale = float(traj.kinetic.max())
@@ -48,8 +51,9 @@ def energy(traj: Trajectory) -> Energy:
 def momentum_error(traj: Trajectory) -> Array:
     """Departure from the start of the momenta that the motion keeps, over the largest momentum.
 
-    Free body: angular momentum about the centre of mass, and P - m g t. Body on a pivot: angular momentum about the pivot, under gravity its
-    component along gravity. Where other forces act: change of momentum minus impulse (nan for peers, which keep no account of it).
+    Free body: angular momentum about the centre of mass, and P - m g t. Body on a pivot: angular momentum about the pivot, under
+    gravity its component along gravity. Where other forces act: change of momentum minus impulse (nan for peers, which keep no
+    account of it).
     """
     with np.errstate(over="ignore", invalid="ignore"):
         return (_about_pivot if traj.model.joints[0].kind == "spherical" else _of_free_body)(traj)

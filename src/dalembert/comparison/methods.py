@@ -94,7 +94,7 @@ def make_method(entry: Any) -> Method:
     third = entry[2] if len(entry) == 3 else None
     if is_peer(name):
         peer = find_peer(name)
-        if compose is not None or third is not None and not peer.adaptive:
+        if compose is not None or (third is not None and not peer.adaptive):
             raise OptionError(f"method {entry!r}: {name} takes neither a composition nor a tolerance.")
         return Method(name, entry[1], rtol=None if third is None else _number(entry, third))
     if compose is not None and third is not None:
@@ -117,5 +117,7 @@ def parse_method(text: str) -> Method:
     if parts[0] in {"mujoco", "scipy"}:
         parts = [":".join(parts[:2]), *parts[2:]]
     if len(parts) not in (2, 3) or not all(parts):
-        raise OptionError(f"method {text!r}: expected NAME:H, for example cayley:0.01, cayley+suzuki4:0.01, mujoco:rk4:0.01 or scipy:dop853:0.01:1e-12.")
+        raise OptionError(
+            f"method {text!r}: expected NAME:H, for example cayley:0.01, cayley+suzuki4:0.01, mujoco:rk4:0.01 or scipy:dop853:0.01:1e-12."
+        )
     return make_method((parts[0], _number(text, parts[1]), *parts[2:]))

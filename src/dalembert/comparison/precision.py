@@ -15,6 +15,7 @@ from dalembert.comparison.reference import Reference, make_reference
 from dalembert.comparison.table import number, text_table
 from dalembert.errors import OptionError
 from dalembert.model import Model
+from dalembert.peers import Outcome
 
 REPEATS = 3
 LARGEST = 0.3  # errors above this (rad, or relative) are outside the range where an order shows
@@ -22,9 +23,12 @@ LARGEST = 0.3  # errors above this (rad, or relative) are outside the range wher
 
 @dataclass(frozen=True)
 class WorkPrecision:
-    """table: a dict per run with method, h, steps, seconds, error, energy_error, status. measure: what `error` is: "attitude" (rad) or "energy".
+    """Runs of several methods with several steps.
 
-    orders: slope of log error over log h by regression over the runs whose error is neither at round-off nor out of range; nan with fewer than two.
+    table: a dict per run with method, h, steps, seconds, error, energy_error, status.
+    measure: what `error` is: "attitude" (of the end, rad) or "energy" (largest departure over the largest kinetic energy).
+    orders: slope of log error over log h by regression over the runs whose error is neither at round-off nor out of range;
+    nan with fewer than two.
     """
 
     model: Model
@@ -39,10 +43,13 @@ class WorkPrecision:
         """Plain text: runs, observed orders, reference."""
         heads = ("method", "h (s)", "steps", "CPU (s)", f"{self.measure} error", "energy error")
         rows = [
-            (r["method"], f"{r['h']:g}", str(r["steps"]), number(r["seconds"]), number(r["error"], 3), number(r["energy_error"], 3)) for r in self.table
+            (r["method"], f"{r['h']:g}", str(r["steps"]), number(r["seconds"]), number(r["error"], 3), number(r["energy_error"], 3))
+            for r in self.table
         ]
         lines = [f"{self.model.name or 'model'}, t = 0 ... {self.t_end:g} s", text_table(heads, rows), f"reference: {self.reference.text}."]
-        lines.append("observed orders: " + ", ".join(f"{name} {p:.2f}" if math.isfinite(p) else f"{name} -" for name, p in self.orders.items()))
+        orders = [f"{name} {p:.2f}" if math.isfinite(p) else f"{name} -" for name, p in self.orders.items()]
+        lines.append("observed orders: " + ", ".join(orders))
+        lines += [f"{r['method']}, h = {r['h']:g} s: {r['status']}" for r in self.table if r["status"] != "ok"]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,9 +82,10 @@ def work_precision(
 ) -> WorkPrecision:
     """Run every method with every step size.
 
-    steppers: names such as "cayley", "cayley+suzuki4", "mujoco:rk4"; an adaptive peer ("scipy:dop853") chooses its own steps, so h does not matter to it.
-    reference: None (the exact solution if it is known, else cayley+kahan-li6 at an eighth of the smallest step), "exact", "none", the name of a method,
-    or a function t -> q. The error is that of the end attitude; of the energy where the motion is too sensitive or there is no reference.
+    steppers: names such as "cayley", "cayley+suzuki4", "mujoco:rk4"; an adaptive peer ("scipy:dop853") chooses its own steps.
+    reference: None (the exact solution if it is known, else cayley+kahan-li6 at an eighth of the smallest step, for a dissipative
+    model scipy:dop853), "exact", "none", the name of a method, or a function t -> q.
+    The error is that of the end attitude; of the energy where the motion is too sensitive or there is no reference.
     """
     if not isinstance(m, Model):
         raise OptionError(f"work_precision: the first argument is {type(m).__name__!r}; expected a Model.")
@@ -90,18 +98,29 @@ def work_precision(
     q, v = model.check_q(q0), model.check_v(v0)
     judge = make_reference(model, reference, q, v, t_end, min(hs))
     measure = "energy" if judge.end is None else "attitude"
-    table = []
-    for method in methods:
-        outcome = method.run(model, q, v, t_end, REPEATS)
-        traj, whole = outcome.traj, outcome.traj.status == "ok"
-        energy = measures.energy(traj).band if whole else float("nan")
-        error = energy if judge.end is None else judge.error(model, traj.q[-1]) if whole else float("nan")
-        table.append(
-            {"method": method.label, "h": traj.h, "steps": len(traj) - 1, "seconds": outcome.seconds, "error": error, "energy_error": energy, "status": traj.status}
-        )  # fmt: skip
+    table = [_entry(method.label, method.run(model, q, v, t_end, REPEATS), judge) for method in methods]
     floor = max(10.0 * judge.uncertainty, 1e-13) if judge.end is not None else 1e-13
-    orders = {name: observed_order([r for r in table if r["method"] == name], floor) for name in dict.fromkeys(r["method"] for r in table)}
+    labels = list(dict.fromkeys(method.label for method in methods))
+    orders = {label: observed_order([r for r in table if r["method"] == label], floor) for label in labels}
     return WorkPrecision(model, float(t_end), tuple(table), measure, judge, orders)
+
+
+def _entry(label: str, outcome: Outcome, judge: Reference) -> dict[str, Any]:
+    """One row of the table; a run that failed has no errors."""
+    traj = outcome.traj
+    error = energy = float("nan")
+    if traj.status == "ok":
+        energy = measures.energy(traj).band
+        error = energy if judge.end is None else judge.error(traj.model, traj.q[-1])
+    return {
+        "method": label,
+        "h": traj.h,
+        "steps": len(traj) - 1,
+        "seconds": outcome.seconds,
+        "error": error,
+        "energy_error": energy,
+        "status": traj.status,
+    }
 
 
 def observed_order(rows: Sequence[dict[str, Any]], floor: float) -> float:

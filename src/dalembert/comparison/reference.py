@@ -1,7 +1,7 @@
 """What end states are measured against: an exact solution where there is one, else a run that is much finer than all others.
 
-A fine reference is run twice, with h and 2h. Their distance bounds its error; where it is large the motion is too sensitive (chaotic) for an
-error of the end state to mean anything, and invariants are judged instead.
+A fine reference is run twice, with h and 2h. Their distance bounds its error; where it is large the motion is too sensitive
+(chaotic) for an error of the end state to mean anything, and invariants are judged instead.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def make_reference(model: Model, wanted: Any, q: Array, v: Array, t_end: float, 
     if exact is not None:
         return exact
     if wanted == "exact":
-        raise OptionError(f"reference 'exact': no exact solution of model {model.name!r} is known from this start; None takes a fine run instead.")
+        raise OptionError(f"reference 'exact': no exact solution of model {model.name!r} is known from this start; None takes a fine run.")
     if wanted is None:
         wanted = "scipy:dop853" if dissipative(model) else "cayley+kahan-li6"
     return fine(model, wanted, q, v, t_end, h)
@@ -84,7 +84,7 @@ def fine(model: Model, name: str, q: Array, v: Array, t_end: float, h: float) ->
         ends.append(attitude(model, traj.q[-1]) / np.linalg.norm(attitude(model, traj.q[-1])))
     apart = angle_between(*ends)
     if apart > SENSITIVE:
-        return Reference(None, f"none: two fine runs ({text}) end {apart:.1e} rad apart, the motion is too sensitive (chaotic) to compare end states", apart)
+        return Reference(None, f"none, the motion is too sensitive (chaotic): two fine runs ({text}) end {apart:.1e} rad apart", apart)
     return Reference(ends[0], f"{text}, certain to {max(apart, 1e-15):.0e} rad", max(apart, 1e-15))
 
 
@@ -115,7 +115,10 @@ def _free(J: Array, omega: Array, q_WP: Array, arm: Array, weight: Array, t: flo
 
 
 def _top(J: Array, omega: Array, q_WP: Array, arm: Array, weight: Array, t: float) -> Array | None:
-    """Lagrange's top: two equal inertias, the centre of mass on the third axis. R = U R3(phi0) [R3(phi) R1(theta) R3(psi)] R3(psi0), U e_z up."""
+    """Lagrange's top: two equal inertias, the centre of mass on the third axis.
+
+    R = U R3(phi0) [R3(phi) R1(theta) R3(psi)] R3(psi0), where U takes e_z to the upward vertical.
+    """
     from dalembert.verification import LagrangeTop
 
     order = next((o for o in ((0, 1, 2), (1, 2, 0), (2, 0, 1)) if _symmetric(J[list(o)], arm[list(o)])), None)

@@ -27,7 +27,10 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Peer:
-    """A method of another program. run(peer, model, q0, v0, h, n, rtol) -> Outcome. handles: features, "damping" being that of joints, and kinds of forces."""
+    """A method of another program. run(peer, model, q0, v0, h, n, rtol) -> Outcome.
+
+    handles: features of a model ("damping" being that of joints) and kinds of forces. setting: what the other program calls the method.
+    """
 
     name: str
     summary: str
@@ -52,12 +55,24 @@ class Peer:
         kept = len(q) if finite.all() else int(np.argmin(finite))
         q, v = q[:kept], v[:kept]
         status = "ok" if kept == n + 1 else f"step {kept - 1} at t = {(kept - 1) * h:.6g} s ({self.name}): the state is not finite."
-        stepper = Stepper(name=self.name, summary=self.summary, system="rigid-body", order=self.order, python=True, references=self.references)
+        family = find_family(model).name
+        stepper = Stepper(self.name, self.summary, family, self.order, references=self.references, python=True)
         meta = {
-            "stepper": self.name, "method": self.name, "family": "rigid-body", "h": h, "t_end": n * h, "every": 1, "compose": None, "options": options,
-            "ignore": [], "control": None, "versions": environment.versions(), "machine": environment.machine(), "status": status,
-        }  # fmt: skip
+            "stepper": self.name,
+            "method": self.name,
+            "family": family,
+            "h": h,
+            "t_end": n * h,
+            "every": 1,
+            "compose": None,
+            "options": options,
+            "ignore": [],
+            "control": None,
+            "versions": environment.versions(),
+            "machine": environment.machine(),
+            "status": status,
+        }
         nan = np.full(kept, np.nan)
         unpacked = {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
         states, log = np.concatenate([q, v], axis=1), np.zeros((kept, len(LOG_COLUMNS)))
-        return Trajectory(model, stepper, meta, np.arange(kept) * h, states, log, unpacked)
+        return Trajectory(model, stepper, meta, h * np.arange(kept, dtype=float), states, log, unpacked)

@@ -1,9 +1,10 @@
 """The same body in MuJoCo.
 
-Conventions of MuJoCo: a free joint has qpos = (position, quaternion) of the body frame and qvel = (velocity of its origin in world axes, omega in body
-axes); a ball joint has the quaternion relative to the reference pose and omega in body axes. Ours differ only in the order and the axes of the
-linear velocity, so with v = (omega, v_B) qvel = (R v_B, omega).
-All steps run in one call of `mujoco.rollout`: MuJoCo's own compiled loop. Contacts, constraints and the automatic reset after a divergence are off.
+Conventions of MuJoCo: a free joint has qpos = (position, quaternion) of the body frame and qvel = (velocity of its origin in world
+axes, omega in body axes); a ball joint has the quaternion relative to the reference pose and omega in body axes. Ours differ only in
+the order and the axes of the linear velocity: with v = (omega, v_B) it is qvel = (R v_B, omega).
+All steps run in one call of `mujoco.rollout`, MuJoCo's own compiled loop. Contacts, constraints and the automatic reset after a
+divergence are off.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ def load(model: Model, q: Array, v: Array, h: float, integrator: str) -> tuple[A
     ours, theirs = float(model.energy(q, v)), float(data.energy.sum())
     scale = max(float(model.kinetic_energy(q, v)), abs(ours), 1e-300)
     if abs(ours - theirs) > 1e-9 * scale:
-        raise ModelError(f"model {model.name!r}: MuJoCo finds the energy {theirs!r} J where {ours!r} J was expected; the two would not be the same body.")
+        raise ModelError(
+            f"model {model.name!r}: MuJoCo finds an energy of {theirs!r} J, expected {ours!r} J: it would not be the same body."
+        )
     mj_model.opt.enableflags = 0
     return mj_model, data
 
@@ -105,12 +108,16 @@ def run(peer: Peer, model: Model, q: Array, v: Array, h: float, n: int, rtol: fl
     return Outcome(peer.trajectory(model, h, q_nodes, v_nodes, n, {"integrator": peer.setting}), seconds)
 
 
+def _peer(method: str, setting: str, order: int, summary: str) -> Peer:
+    return Peer(f"mujoco:{method}", f"MuJoCo, {summary}", order, HANDLES, ("mujoco",), setting, run)
+
+
 PEERS = {
     p.name: p
     for p in (
-        Peer("mujoco:euler", "MuJoCo, semi-implicit Euler", 1, HANDLES, ("mujoco",), "Euler", run),
-        Peer("mujoco:implicitfast", "MuJoCo, implicit in the velocity without the derivative of the gyroscopic forces", 1, HANDLES, ("mujoco",), "implicitfast", run),
-        Peer("mujoco:implicit", "MuJoCo, implicit in the velocity", 1, HANDLES, ("mujoco",), "implicit", run),
-        Peer("mujoco:rk4", "MuJoCo, classical Runge-Kutta", 4, HANDLES, ("mujoco",), "RK4", run),
+        _peer("euler", "Euler", 1, "semi-implicit Euler"),
+        _peer("implicitfast", "implicitfast", 1, "implicit in the velocity, without the derivative of the gyroscopic forces"),
+        _peer("implicit", "implicit", 1, "implicit in the velocity"),
+        _peer("rk4", "RK4", 4, "classical Runge-Kutta"),
     )
-}  # fmt: skip
+}

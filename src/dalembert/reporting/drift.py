@@ -7,6 +7,9 @@ quantity drifts if
 
 that is, if the rise is not an accident of a few blocks and has become larger than twice the oscillation about it. A piece of a slow oscillation looks the
 same; the drift is certain only if the quantity also crosses its line in at least 3/4 of the blocks: it has oscillated all along, and still rose.
+
+It wanders, like a random walk, if the block means spread over 1.5 times the largest oscillation within one block. That says something only if each block
+holds some turns of the motion, which the caller has to know.
 """
 
 from __future__ import annotations
@@ -23,15 +26,22 @@ LEAST_NODES = 4 * BLOCKS
 T_VALUE = 6.0
 RISE = 2.0
 CROSSED = 0.75
+SPREAD = 1.5
 
 
 class Drift(NamedTuple):
-    """Rise over the run, t of the slope, oscillation about the line, share of the blocks that cross the line."""
+    """Rise over the run, t of the slope, oscillation about the line, share of the blocks that cross the line, spread of means / oscillation in a block."""
 
     rise: float
     t: float
     oscillation: float
     crossed: float
+    spread: float
+
+    @property
+    def wanders(self) -> bool:
+        """The means of the blocks leave the band of a single block."""
+        return self.spread >= SPREAD
 
     @property
     def steady(self) -> bool:
@@ -52,11 +62,12 @@ def find_drift(x: Array) -> Drift | None:
     s = np.linspace(0.0, 1.0, len(x))
     S, X = s[: n * BLOCKS].reshape(BLOCKS, n), x[: n * BLOCKS].reshape(BLOCKS, n)
     at, means = S.mean(axis=1), X.mean(axis=1)
-    spread = float(np.sum((at - at.mean()) ** 2))
-    rise = float((at - at.mean()) @ (means - means.mean())) / spread
+    square = float(np.sum((at - at.mean()) ** 2))
+    rise = float((at - at.mean()) @ (means - means.mean())) / square
     line = means.mean() + rise * (S - at.mean())
     left = X - line
     misfit = means - means.mean() - rise * (at - at.mean())
-    error = float(np.sqrt(np.sum(misfit**2) / (BLOCKS - 2) / spread))
+    error = float(np.sqrt(np.sum(misfit**2) / (BLOCKS - 2) / square))
     crossed = np.mean((left.min(axis=1) < 0.0) & (left.max(axis=1) > 0.0))
-    return Drift(rise, ratio(rise, error) if rise > 0 else -ratio(-rise, error), float(np.ptp(left)), float(crossed))
+    spread = ratio(float(np.ptp(means)), float(np.max(np.ptp(X, axis=1))))
+    return Drift(rise, float(np.copysign(ratio(abs(rise), error), rise)), float(np.ptp(left)), float(crossed), spread)

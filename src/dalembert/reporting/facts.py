@@ -219,14 +219,14 @@ class Facts:
         residual = float(np.max(self.traj.solver["residual"], initial=0.0))
         return self.exact_limit + self.steps * residual**2
 
-    def order_error(self, growing: bool = False) -> float:
-        """(h Omega)^p; growing: times 1 + Omega T, for methods whose errors add up instead of staying bounded."""
-        error = (self.traj.h * self.rate) ** self.order
-        return error * (1.0 + self.rate * float(self.traj.t[-1] - self.traj.t[0])) if growing else error
+    def order_error(self, growth: float = 0.0) -> float:
+        """(h Omega)^p (1 + Omega T)^growth: growth 0 for errors that stay bounded, 1/2 if they wander, 1 if they add up."""
+        duration = float(self.traj.t[-1] - self.traj.t[0])
+        return float((self.traj.h * self.rate) ** self.order * (1.0 + self.rate * duration) ** growth)
 
-    def order_limit(self, growing: bool = False) -> float:
+    def order_limit(self, growth: float = 0.0) -> float:
         """The order error, at most 0.2, and round-off."""
-        return min(self.order_error(growing), ORDER_CAP) + self.exact_limit
+        return min(self.order_error(growth), ORDER_CAP) + self.exact_limit
 
     def noise(self, values: Array, scale: float) -> float:
         """Round-off of values, relative to a scale that may be smaller than they are."""

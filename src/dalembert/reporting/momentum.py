@@ -8,7 +8,8 @@ Conserved without other forces (e the direction of gravity, L about the world or
     pivot, gravity         e . L        (L, if the centre of mass sits at the pivot)
 
 A stepper that promises momentum keeps these to round-off (`Facts.exact_limit`), and its momentum changes by the impulse of its own kicks, which
-the ledger of the run adds up: P(t) - P(0) = impulse to round-off too. For other steppers the balance holds within the order of the method; it is judged
+the ledger of the run adds up: P(t) - P(0) = impulse to round-off too. For other steppers the balance holds within the order of the method, and the error
+grows: like a random walk for self-adjoint ones (tln under gravity), like time for the rest; it is judged
 only where that limit is below 0.2 and the impulse exceeds twice the limit, so that a force with the wrong sign (error: twice the impulse) always fails. Errors are
 relative to sqrt(2 m T) (linear; T largest kinetic energy) and max(|L|, |x| |P|) (angular), or to the impulse where that is larger.
 """
@@ -118,9 +119,9 @@ def judge_balance(facts: Facts) -> Item | None:
     promised = "exactly" if exact else f"order {facts.order}"
     if not facts.has_ledger:
         return item(name, NOT_APPLICABLE, None, None, "change of momentum against impulse: the impulse is not known for this stepper")
-    growing = not facts.traj.stepper.self_adjoint
-    limit = facts.exact_limit if exact else facts.order_limit(growing)
-    resolved = facts.order_error(growing) <= ORDER_CAP
+    growth = 0.5 if facts.traj.stepper.self_adjoint else 1.0
+    limit = facts.exact_limit if exact else facts.order_limit(growth)
+    resolved = facts.order_error(growth) <= ORDER_CAP
     parts = balance_parts(facts)
     seen = [part for part, impulse in parts if exact or (resolved and impulse >= 2.0 * part.limit(limit) * part.scale > 0.0)]
     critical = max(seen or [part for part, _ in parts], key=lambda p: ratio(p.error(), p.limit(limit)))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.model import Box, Capsule, Convex, Damper, Mesh, Model
+from dalembert.model import Box, Capsule, Damper, Mesh, Model
 from dalembert.model.rotation import Array
 from dalembert.scenes._base import Scene, register
 
@@ -73,17 +73,30 @@ register(
 
 
 def racket_shapes() -> tuple[Any, ...]:
-    """A tennis racket along x in the x-y plane, centre of mass at the origin: grip, throat, hoop, strings."""
+    """A tennis racket along x in the x-y plane, centre of mass at the origin: hoop, grip, strings, shaft."""
     grip = Capsule(0.016, 0.18, position=(-0.24, 0, 0), quaternion=_TO_X)
     shaft = Capsule(0.011, 0.13, position=(-0.085, 0, 0), quaternion=_TO_X)
-    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
-    oval = np.stack([0.15 + 0.165 * np.cos(angle), 0.125 * np.sin(angle)], axis=-1)
-    strings = Convex(np.concatenate([np.column_stack([0.97 * (oval - [0.15, 0]) + [0.15, 0], np.full(40, z)]) for z in (-0.002, 0.002)]))
-    return grip, shaft, hoop(angle), strings
+    return hoop(), grip, strings(), shaft
 
 
-def hoop(angle: Array) -> Mesh:
+def strings() -> Mesh:
+    """Crossing ribbons inside the hoop."""
+    ribbons = [_ribbon(0.155, 0.115, s, across=False) for s in np.linspace(-0.85, 0.85, 11)]
+    ribbons += [_ribbon(0.115, 0.155, s, across=True) for s in np.linspace(-0.88, 0.88, 14)]
+    triangles = np.concatenate([[[4 * k, 4 * k + 1, 4 * k + 2], [4 * k, 4 * k + 2, 4 * k + 3]] for k in range(len(ribbons))])
+    return Mesh(np.concatenate(ribbons), triangles=triangles)
+
+
+def _ribbon(along: float, aside: float, s: float, across: bool) -> Array:
+    """Corners of a string 2 mm wide: a chord of the ellipse with half axes `along` and `aside`, at the height s * aside."""
+    x, y, w = along * np.sqrt(1 - s * s), s * aside, 0.001
+    corners = np.array([[-x, y - w], [x, y - w], [x, y + w], [-x, y + w]])
+    return np.column_stack([(corners[:, ::-1] if across else corners) + [0.15, 0.0], np.zeros(4)])
+
+
+def hoop() -> Mesh:
     """Oval ring of the racket's head: a torus of half axes 0.165 m and 0.125 m around (0.15, 0, 0), tube radius 0.011 m."""
+    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     around = np.linspace(0, 2 * np.pi, 8, endpoint=False)
     u, w = np.meshgrid(angle, around, indexing="ij")
     tube = 0.011 * np.cos(w)
@@ -132,7 +145,7 @@ register(
 def satellite() -> Model:
     """A box with two solar wings; inertia of its three parts by the parallel-axis theorem; detumbled by a torque -c omega."""
     bus, wing = Box((0.6, 0.5, 0.8)), Box((1.1, 0.45, 0.02))
-    x = 0.95
+    x = 0.85
     shapes = (bus, *(Box(wing.size, position=(side * x, 0, 0)) for side in (-1, 1)))
     inertia = bus.inertia(80.0) + 2 * (wing.inertia(5.0) + 5.0 * x**2 * np.array([0.0, 1.0, 1.0]))
     m = _body("satellite", 90.0, inertia, shapes)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,14 @@ def advise_rigid_body(J: Any, omega: Any, stepper: str) -> StepAdvice:
     J, omega = _checked(J, omega)
     if stepper not in _ADVISORS:
         raise UnknownNameError("rigid-body stepper", stepper, _ADVISORS)
-    h_jacobian, h_newton, limits, proved = _ADVISORS[stepper](J, omega)
+    size = float(np.max(np.abs(omega)))
+    speed = size * float(np.linalg.norm(omega / size)) if size > 0.0 else 0.0
+    unit = omega / speed if speed > 0.0 else omega  # every limit is a bound on h |omega|: no overflow at any speed
+    h_jacobian, h_newton, limits, proved = _ADVISORS[stepper](J, unit)
+    limits = tuple(replace(limit, h=_per(limit.h, speed)) for limit in limits)
+    h_jacobian, h_newton = _per(h_jacobian, speed), _per(h_newton, speed)
     low, high = float(np.min(J)), float(np.max(J))
-    constants = {"sigma_min": low, "sigma_max": high, "kappa": high / low, "speed": float(np.linalg.norm(omega))}
+    constants = {"sigma_min": low, "sigma_max": high, "kappa": high / low, "speed": speed}
     rigorous = {"h_jacobian": True, "h_newton": proved, **{limit.name: limit.rigorous for limit in limits}}
     return StepAdvice(stepper, h_jacobian, h_newton, limits, constants, rigorous)
 

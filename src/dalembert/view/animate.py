@@ -15,7 +15,7 @@ from dalembert.view.picture import checked_path, write_file
 from dalembert.view.stage import Stage
 
 SHORTEST, LONGEST = 4.0, 10.0
-TRAIL_POINTS = 150
+PATH_POINTS = 1200
 
 
 def animate_trajectory(
@@ -36,7 +36,9 @@ def show_trajectory(traj: Any, **options: Any) -> Any:
     try:
         from IPython.display import Image as Shown
     except ImportError:
-        raise OptionError("view needs IPython, which is not installed (pip install ipython); traj.animate('run.gif') writes a file.") from None
+        raise OptionError(
+            "view needs IPython, which is not installed (pip install ipython); traj.animate('run.gif') writes a file."
+        ) from None
     return Shown(data=render_gif(traj, **options), format="gif")
 
 
@@ -46,11 +48,7 @@ def render_gif(
     """The animation as the bytes of a GIF file."""
     size = _checked_size(size)
     times, duration = frame_times(traj.t, fps, seconds, max_frames)
-    q = np.stack([traj.at(float(t))[0] for t in times])
-    title = f"{traj.model.name or 'model'}: {traj.meta['method']}"
-    every = max(len(traj) // 2000, 1)
-    stage = Stage(traj.model, np.concatenate([traj.q[::every], q]), size, title)
-    images = _images(traj, stage, times, q, len(times) * duration / 1000)
+    images = _draw_images(traj, times, size, 0.001 * duration * len(times))
     palette = _palette(images)
     frames = [Image.fromarray(image).quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     buffer = io.BytesIO()
@@ -72,20 +70,24 @@ def frame_times(t: Array, fps: float, seconds: float | None, max_frames: int) ->
     return np.linspace(t[0], t[-1], count), duration
 
 
-def _images(traj: Any, stage: Stage, times: Array, q: Array, playing: float) -> list[Array]:
-    span = float(times[-1] - times[0])
-    speed = span / playing if span > 0 else 1.0
-    pace = "" if abs(speed - 1.0) < 0.05 else f"\n{speed:.2g}× speed"
-    digits = 0 if span >= 200 else 1 if span >= 20 else 2
-    poses = traj.model.poses(q)
-    nodes = stage.paths[: len(stage.paths) - len(times)]
-    node_times = traj.t[:: max(len(traj) // 2000, 1)]
-    shown = stage.paths[len(nodes) :]
+def _draw_images(traj: Any, times: Array, size: tuple[int, int], playing: float) -> list[Array]:
+    nodes = np.unique(np.linspace(0, len(traj) - 1, PATH_POINTS).astype(int))
+    q = np.stack([traj.at(float(t))[0] for t in times])
+    stage = Stage(traj.model, np.concatenate([traj.q[nodes], q]), size, f"{traj.model.name or 'model'}: {traj.meta['method']}")
+    path, now = stage.paths[: len(nodes)], stage.paths[len(nodes) :]
+    poses, label = traj.model.poses(q), _clock(float(times[-1] - times[0]), playing)
     images = []
     for k, t in enumerate(times):
-        before = nodes[node_times < t][-TRAIL_POINTS:]
-        images.append(stage.draw(poses[k], f"t = {t:.{digits}f} s{pace}", np.concatenate([before, shown[k : k + 1]])))
+        past = path[traj.t[nodes] < t][-PATH_POINTS // 4 :]
+        images.append(stage.draw(poses[k], label.format(t), np.concatenate([past, now[k : k + 1]])))
     return images
+
+
+def _clock(span: float, playing: float) -> str:
+    """Format of the time label; tells the pace where it is not that of the motion."""
+    digits = 0 if span >= 200 else 1 if span >= 20 else 2
+    speed = span / playing if span > 0 else 1.0
+    return f"t = {{:.{digits}f}} s" + ("" if abs(speed - 1.0) < 0.05 else f"\n{speed:.2g}× speed")
 
 
 def _palette(images: list[Array]) -> Image.Image:

@@ -89,7 +89,15 @@ def _slopes(axes: Any, h: Any, error: Any) -> None:
         line = error.max() * (ends / ends[1]) ** p
         axes.plot(ends, line, ls="--", lw=0.8, color=MUTED, zorder=1)
         x = ends[1] * max(ends[0] / ends[1], (low / error.max()) ** (1 / p)) ** 0.8
-        axes.annotate(f"$h^{p}$", (x, error.max() * (x / ends[1]) ** p), color=MUTED, fontsize=8, xytext=(-2, 4), textcoords="offset points", ha="right")
+        axes.annotate(
+            f"$h^{p}$",
+            (x, error.max() * (x / ends[1]) ** p),
+            color=MUTED,
+            fontsize=8,
+            xytext=(-2, 4),
+            textcoords="offset points",
+            ha="right",
+        )
     axes.set_ylim(bottom=low)
 
 

@@ -22,7 +22,7 @@ class Solid(NamedTuple):
     closed: bool = True
 
 
-def solid_of_body(body: Body) -> list[Solid]:
+def solids_of_body(body: Body) -> list[Solid]:
     """Solids of all shapes of a body, or the box with the same mass and inertia if it has none that can be drawn."""
     found = [_placed(DRAW[s.kind](s), np.array(s.position), np.array(s.quaternion)) for s in body.shapes if s.kind in DRAW]
     return found or [equivalent_box(body)]

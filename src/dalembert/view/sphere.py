@@ -20,10 +20,13 @@ from dalembert.view.picture import COLOURS, INK, MUTED
 _FAINT_ALPHA = 0.22
 
 
-def draw_space_panel(axes: Any, traj: Any) -> None:
-    """The picture in space that says most about this model."""
-    free = len(traj.model.bodies) == 1 and traj.model.joints[0].kind == "free"
-    (draw_momentum_sphere if free else draw_paths)(axes, traj)
+def draw_space_panel(axes: Any, traj: Any) -> str:
+    """The picture in space that says most about this model; its title."""
+    if len(traj.model.bodies) == 1 and traj.model.joints[0].kind == "free":
+        draw_momentum_sphere(axes, traj)
+        return "Momentum in the body"
+    draw_paths(axes, traj)
+    return "Path of the centre of mass" if len(traj.model.bodies) == 1 else "Paths of the centres of mass"
 
 
 def body_momentum(model: Model, v: Array) -> Array:
@@ -36,7 +39,6 @@ def draw_momentum_sphere(axes: Any, traj: Any) -> None:
     d = strided(body_momentum(traj.model, traj.v))
     norms = np.linalg.norm(d, axis=1)
     size = float(norms.max())
-    axes.set_title("Momentum in the body")
     if not size > 0:
         _say(axes, "at rest")
         return
@@ -74,7 +76,6 @@ def draw_paths(axes: Any, traj: Any) -> None:
     """Path of the centre of mass of every body; of a body about a pivot on its sphere."""
     paths = [strided(p) for p in com_paths(traj.model, traj.q)]
     pivoted = len(paths) == 1 and traj.model.joints[0].kind == "spherical"
-    axes.set_title("Path of the centre of mass" if len(paths) == 1 else "Paths of the centres of mass")
     centre = traj.model.joints[0].anchor if pivoted else np.mean([p.mean(axis=0) for p in paths], axis=0)
     size = max(float(np.linalg.norm(p - centre, axis=1).max()) for p in paths)
     if not size > 0:
@@ -106,7 +107,7 @@ def _look_at(axes: Any, path: Array, least_elevation: float = -90.0, most_elevat
     elevation = float(np.clip(np.degrees(np.arcsin(np.clip(middle[2], -1, 1))) + 12.0, least_elevation, most_elevation))
     axes.view_init(elevation, azimuth)
     axes.set_proj_type("ortho")
-    axes.set_box_aspect((1, 1, 1), zoom=1.3)
+    axes.set_box_aspect((1, 1, 1), zoom=1.4)
     axes.set_axis_off()
     return _on_sphere(np.radians(azimuth), np.radians(elevation))
 
@@ -114,7 +115,9 @@ def _look_at(axes: Any, path: Array, least_elevation: float = -90.0, most_elevat
 def _draw_globe(axes: Any, eye: Array) -> None:
     """A disc behind everything, its rim, and nothing that hides a curve."""
     u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 61), np.linspace(0, np.pi, 31))
-    axes.plot_surface(np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v), color="#eaf0f6", alpha=0.35, lw=0, shade=False, rstride=1, cstride=1)
+    axes.plot_surface(
+        np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v), color="#eaf0f6", alpha=0.35, lw=0, shade=False, rstride=1, cstride=1
+    )
     across = np.linalg.svd(eye[None, :])[2][1:]
     angle = np.linspace(0, 2 * np.pi, 181)
     rim = np.cos(angle)[:, None] * across[0] + np.sin(angle)[:, None] * across[1]

@@ -57,13 +57,9 @@ def jacobian(J, w, h):
 def solve_rate(h, J, d, tol, max_iterations, info):
     """Newton for node_momentum(w) = d. Returns (status, w).
 
-    Starts from the w that is exact to O(h^2). One more correction is applied after the tolerance is met: at the tolerance itself momentum
-    would drift.
+    Starts from J^-1 d. One more correction is applied after the tolerance is met: a residual at the tolerance would show in the attitude.
     """
-    u = diag_solve(J, d)
-    w = axpy(-0.5 * h, diag_solve(J, cross(u, d)), u)
-    if max_abs(w) > 2.0 * max_abs(u):
-        w = u
+    w = diag_solve(J, d)
     size = max_abs(d)
     for iteration in range(max_iterations):
         r = axpy(-1.0, d, node_momentum(J, w, h))
