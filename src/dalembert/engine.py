@@ -40,7 +40,7 @@ class CompiledEngine:
         self.work, self.info = np.zeros(family.work_size), np.zeros(family.info_size)
         self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
         self.tally = np.zeros(len(loop.LOG_COLUMNS))
-        self.counter = np.zeros(3, dtype=np.int64)
+        self.counter = np.zeros(2, dtype=np.int64)
         self.python_control = control if control is not None and not isinstance(control, CompiledControl) else None
         self.use_control = isinstance(control, CompiledControl)
         self.use_ledger = control is not None or bool(family.features(model) & {"gravity", "wrench", "damping"})

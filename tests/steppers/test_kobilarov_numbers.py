@@ -57,8 +57,8 @@ def test_the_two_references_agree(reference):
     np.testing.assert_allclose(reference[:, 2], third_column, rtol=0, atol=1e-12)
 
 
-# the error is the Frobenius norm of R - R_ref (the angle and the 2-norm are smaller by sqrt 2); half a unit of the last printed digit, .51 as some
-# values (2.66499e-2, 8.335e-4) lie at the edge
+# the error is the Frobenius norm of R - R_ref (the angle and the 2-norm are smaller by sqrt 2); tolerance: half a unit of the last printed
+# digit, .51 as one value (2.66499e-2) lies at the edge
 @pytest.mark.parametrize(
     ("stepper", "N", "printed", "unit"),
     [
@@ -103,7 +103,7 @@ def test_tln_does_not_keep_spatial_momentum(h, printed, unit):
 
 @pytest.mark.parametrize("h", [0.1, 0.5, 1.0])
 def test_cayley_keeps_spatial_momentum(h):
-    """R d = R0 J omega0 and |d| over 1e4 steps. d+ computed from its formula drifts with the Newton tolerance (4e-12); rotating d gives 1e-13."""
+    """R d = R0 J omega0 and |d| in 1e4 steps: d+ from its formula drifts with the Newton tolerance (4e-12), d+ by rotation keeps 1e-13."""
     traj = run("cayley", h, 10_000 * h)
     M = spatial_momentum(traj)
     assert np.abs(M - J * OMEGA0).max() < 1e-13
@@ -188,7 +188,17 @@ def cayley_momentum(j, a):
     return j * a - 0.5 * np.cross(a, j * a) + 0.25 * (a @ (j * a)) * a
 
 
-PRINTED = {(5, 2): 0.0, (5, 4): 0.078, (5, 8): 0.15, (10, 2): 0.058, (10, 4): 0.17, (10, 8): 0.15, (20, 2): 0.13, (20, 4): 0.22, (20, 8): 0.16}
+PRINTED = {
+    (5, 2): 0.0,
+    (5, 4): 0.078,
+    (5, 8): 0.15,
+    (10, 2): 0.058,
+    (10, 4): 0.17,
+    (10, 8): 0.15,
+    (20, 2): 0.13,
+    (20, 4): 0.22,
+    (20, 8): 0.16,
+}
 
 
 @pytest.mark.parametrize(("kappa", "x"), PRINTED)

@@ -1,7 +1,7 @@
 """Every rigid-body stepper against high-precision motions: four free bodies (45 digits) and the heavy top (60 digits).
 
-Nodes are compared at the sample times themselves, t = k h. The error of the attitude is the rotation angle between the two (2 |q - q_ref| up to
-sign, rad); that of the angular velocity is relative to its length at the start. Both are the largest over all samples.
+Nodes are compared at the sample times themselves, t = k h. The error of the attitude is the rotation angle between the two
+(2 |q - q_ref| up to sign, rad); that of the angular velocity is relative to its length at the start. Both are the largest over all samples.
 """
 
 import json
@@ -50,8 +50,8 @@ def column(samples, key):
 
 
 def tight(stepper):
-    """The direct Moser-Veselov solve measures its residual by the largest entry of L^2, L = tr(J)/2 - J: for nearly flat bodies, whose smallest entry is
-    1e4 times smaller, the default tolerance is not yet round-off."""
+    """The direct Moser-Veselov solve measures its residual by the largest entry of L^2, L = tr(J)/2 - J: for nearly flat bodies, whose
+    smallest entry is 1e4 times smaller, the default tolerance is not yet round-off."""
     return {"tol": 1e-13} if stepper == "moser-veselov" else {}
 
 
@@ -121,8 +121,8 @@ def test_kahan_li_has_order_six(case, stepper):
 def test_composition_reaches_round_off(case, stepper):
     """With kahan-li6 and up to 5e4 substeps only round-off is left.
 
-    Floor: sqrt(5e4) roundings of 1e-16 in the quaternion, and the inertias and velocities themselves, rounded to 1e-16 and multiplied by the angle
-    turned (up to 30 rad) and by the growth near the separatrix: 2e-13 covers them.
+    Floor: sqrt(5e4) roundings of 1e-16 in the quaternion, and the inertias and velocities themselves, rounded to 1e-16 and multiplied by
+    the angle turned (up to 30 rad) and by the growth near the separatrix: 2e-13 covers them.
     """
     n = {"heavy top": 256}.get(case, 128)
     assert max(errors(case, stepper, n, "kahan-li6", **tight(stepper))) < 2e-13
@@ -130,7 +130,7 @@ def test_composition_reaches_round_off(case, stepper):
 
 @pytest.mark.parametrize("case", sorted(FLAT))
 def test_direct_moser_veselov_refuses_flat_bodies(case):
-    with pytest.raises(UnsupportedError, match="triangle inequality strictly.*moser-veselov-cayley"):
+    with pytest.raises(UnsupportedError, match=r"triangle inequality strictly.*moser-veselov-cayley"):
         errors(case, "moser-veselov", 4)
 
 
@@ -140,7 +140,9 @@ def test_bobenko_suris_refuses_asymmetric_bodies(case):
         errors(case, "bobenko-suris", 4)
 
 
-@pytest.mark.parametrize(("case", "stepper"), [(c, s) for c, s in ELIGIBLE if c != "heavy top" and STEPPERS[s].promise("energy of the free body") == "exactly"])
+@pytest.mark.parametrize(
+    ("case", "stepper"), [(c, s) for c, s in ELIGIBLE if c != "heavy top" and STEPPERS[s].promise("energy of the free body") == "exactly"]
+)
 def test_energy_and_momentum_of_the_reference(case, stepper):
     """Energy and momentum of all nodes equal the reference's own invariants: 1000 steps, round-off 1e-13."""
     m, v0, *_ = model_of(case)

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 NAME = "demo"
 EXAMPLES = shell.examples("dalembert demo --out demo")
-SCENES = ("tennis-racket", "heavy-top")
+SCENES = ("tennis-racket", "lagrange-top-medium")
 METHODS = ("cayley", "tln", "quaternion", "euler")
+FRAMES = 120
 
 
 def command(
@@ -34,20 +35,15 @@ def command(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OptionError(f"--out {out}: {error.strerror or error}.") from error
-    chapters, verdicts = [], []
-    for name in SCENES:
-        chapter, verdict = _scene(name, out)
-        chapters.append(chapter)
-        verdicts.append(verdict)
+    done = [_scene(name, out) for name in SCENES]
     report = out / "report.md"
-    report.write_text(_report(chapters), encoding="utf-8")
-    typer.echo(f"\ndone in {time.perf_counter() - began:.1f} s")
-    typer.echo(f"report:   {report}")
-    for kind, pattern in (("pictures", "*.png"), ("", "*.gif"), ("runs", "*.h5")):
-        for path in sorted(out.glob(pattern)):
-            typer.echo(f"{kind + ':' if kind else '':<9} {path}")
-            kind = ""
-    for verdict in verdicts:
+    report.write_text(_report([chapter for chapter, _ in done]), encoding="utf-8")
+    typer.echo(f"\ndone in {time.perf_counter() - began:.1f} s; everything is in {out}/")
+    typer.echo(f"runs      {' '.join(f'{scene}-{method}.h5' for scene in SCENES for method in METHODS)}")
+    for scene in SCENES:
+        typer.echo(f"pictures  {out / scene}.gif {out / scene}.png {out / scene}-comparison.png")
+    typer.echo(f"report    {report}")
+    for _, verdict in done:
         shell.exit_by(verdict)
 
 
@@ -69,7 +65,7 @@ def _scene(name: str, out: Path) -> tuple[str, str]:
     first.plot(out / f"{name}.png")
     result.plot(out / f"{name}-comparison.png")
     _say("  animating ...")
-    first.animate(out / f"{name}.gif")
+    first.animate(out / f"{name}.gif", max_frames=FRAMES)
     return _chapter(scene, result), verdict
 
 

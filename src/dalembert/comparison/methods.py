@@ -53,6 +53,8 @@ class Method:
             peer = find_peer(self.name)
             return _best(lambda: peer.run(peer, model, q, v, h, n, self.rtol), repeats)
         traj = simulate(model, self.name, h=h, t_end=t_end, q0=q, v0=v, compose=self.compose, progress=False, on_fail="return")
+        if traj.status == "interrupted":
+            raise KeyboardInterrupt  # a comparison of parts of runs would mean nothing
         return _best(lambda: Outcome(traj, stepping_seconds(traj)), repeats)
 
 

@@ -68,6 +68,7 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
     s[at.GRAVITY : at.GRAVITY + 3] = model.gravity
     s[at.ARM : at.ARM + 3] = R_BP.T @ arm
     s[at.PIVOTED] = pivoted
+    s[at.FORCED] = bool(features(model) & {"gravity", "wrench"})
     s[at.TOL] = options.get("tol", 0.0)
     s[at.MAX_ITERATIONS] = options.get("max_iterations", 0)
     s[at.Q_BP : at.Q_BP + 4] = from_matrix(R_BP)

@@ -9,7 +9,9 @@ divergence are off.
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -74,6 +76,18 @@ def _import() -> Any:
     return mujoco
 
 
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep MuJoCo from printing, and writing a file, about a divergence: it is found in the states."""
+    mujoco = _import()
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
 def load(model: Model, q: Array, v: Array, h: float, integrator: str) -> tuple[Any, Any]:
     """(MjModel, MjData) at q, v. The energy that MuJoCo finds there must be ours: else the translation would be wrong."""
     mujoco = _import()
@@ -99,12 +113,14 @@ def run(peer: Peer, model: Model, q: Array, v: Array, h: float, n: int, rtol: fl
     mj_model, data = load(model, q, v, h, peer.setting)
     rollout = _import().rollout.rollout
     start = np.concatenate([[0.0], data.qpos, data.qvel])
-    rollout(mj_model, data, start, nstep=1)
-    began = time.process_time()
-    states, _ = rollout(mj_model, data, start, nstep=n)
-    seconds = time.process_time() - began
-    nodes = np.vstack([start, states[0]])[:, 1:]
-    q_nodes, v_nodes = from_mujoco(model, nodes[:, : model.nq], nodes[:, model.nq :])
+    with _quiet():
+        rollout(mj_model, data, start, nstep=1)
+        began = time.process_time()
+        states, _ = rollout(mj_model, data, start, nstep=n)
+        seconds = time.process_time() - began
+    nodes = np.vstack([start, states[0]])
+    nodes[1:][np.diff(nodes[:, 0]) <= 0.0] = np.nan  # after a divergence the last state is repeated
+    q_nodes, v_nodes = from_mujoco(model, nodes[:, 1 : 1 + model.nq], nodes[:, 1 + model.nq :])
     return Outcome(peer.trajectory(model, h, q_nodes, v_nodes, n, {"integrator": peer.setting}), seconds)
 
 

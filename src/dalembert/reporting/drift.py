@@ -5,11 +5,12 @@ quantity drifts if
 
     |t| >= 6  and  |D| >= 2 (max - min of what is left without the line),
 
-that is, if the rise is not an accident of a few blocks and has become larger than twice the oscillation about it. A piece of a slow oscillation looks the
-same; the drift is certain only if the quantity also crosses its line in at least 3/4 of the blocks: it has oscillated all along, and still rose.
+that is, if the rise is not an accident of a few blocks and has become larger than twice the oscillation about it. A piece of a slow
+oscillation looks the same; the drift is certain only if the quantity also crosses its line in at least 3/4 of the blocks: it has oscillated
+all along, and still rose.
 
-It wanders, like a random walk, if the block means spread over 1.5 times the largest oscillation within one block. That says something only if each block
-holds some turns of the motion, which the caller has to know.
+It wanders, like a random walk, if the block means spread over 1.5 times the largest oscillation within one block. That says something only
+if each block holds some turns of the motion, which the caller has to know.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ SPREAD = 1.5
 
 
 class Drift(NamedTuple):
-    """Rise over the run, t of the slope, oscillation about the line, share of the blocks that cross the line, spread of means / oscillation in a block."""
+    """What the blocks say.
+
+    rise over the run, t of its slope, oscillation about the line, share of the blocks that cross the line, spread of the block means
+    divided by the largest oscillation within a block.
+    """
 
     rise: float
     t: float

@@ -2,14 +2,15 @@
 
 All errors are relative to T, the largest kinetic energy of the run (to the sum of |work| where that is larger).
 
-    exactly        |E - E(0)| <= round-off                              "energy of the free body", where no torque acts
-    bounded        max - min of E <= (h Omega)^p, and no drift          (drift.py); after 10 turns of the body a rise without oscillation warns,
-                                                                        after 100 turns a random walk
-    balance        |E - E(0) - work| <= (h Omega)^p                     with dampers, wrenches, control
-    dissipation    E never rises above an earlier value                 with dampers only, same limit
+    exactly        |E - E(0)| <= round-off                      "energy of the free body", where no torque acts
+    bounded        max - min of E <= (h Omega)^p, no drift      see drift.py
+    balance        |E - E(0) - work| <= (h Omega)^p             with dampers, wrenches, control
+    dissipation    E never rises above an earlier value         with dampers only, same limit
 
-A balance is judged only where the work exceeds four times the limit: a force with the wrong sign (error: twice the work) then always fails; up to
-twice the limit it warns. Steppers that promise nothing about energy are not failed by it: beyond the limit (a tenth without work) they warn.
+A drift fails if it is certain; it warns if the energy changes without oscillating for 10 turns of the body, or wanders for 100. A balance
+is judged only where the work exceeds four times the limit: a force with the wrong sign (error: twice the work) then always fails; up to
+twice the limit it warns. Steppers that promise nothing about energy are not failed by it: beyond the limit (a tenth without work) they
+warn.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def judge_work(facts: Facts) -> Item:
     if not promised and error > limit:
         return item(name, WARN, error, f"order {facts.order}", f"{text}, not promised", limit)
     if float(np.max(np.abs(work))) < 4.0 * limit * scale or scale == 0.0:
-        return item(name, NOT_APPLICABLE, error, f"order {facts.order}", f"{text}, but the work is too small to be judged at this step size", limit)
+        return item(name, NOT_APPLICABLE, error, f"order {facts.order}", f"{text}, but the work is below what the method resolves", limit)
     verdict = PASS if error <= limit else WARN if error <= 2.0 * limit else FAIL
     return item(name, verdict, error, f"order {facts.order}", text, limit)
 
@@ -116,4 +117,5 @@ def judge_dissipation(facts: Facts) -> Item:
     rise = ratio(float(np.max(energy - np.minimum.accumulate(energy))), facts.kinetic_scale)
     limit = facts.order_limit(0.0 if promised else 1.0) + facts.noise(energy, facts.kinetic_scale)
     verdict = PASS if rise <= limit else FAIL if promised else WARN
-    return item("dissipation", verdict, rise, "never rises", f"energy rises by at most {rise:.2g} under damping alone (promised: never, here {limit:.2g})", limit)
+    text = f"energy rises by at most {rise:.2g} under damping alone (promised: never, here {limit:.2g})"
+    return item("dissipation", verdict, rise, "never rises", text, limit)

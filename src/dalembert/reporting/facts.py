@@ -5,9 +5,9 @@ Two kinds of limits are used throughout. With N steps (substeps of a composition
     exact    max(1e-11, eps N)           round-off: each step may add eps of the scale, all with the same sign
     order    min((h Omega)^p, 0.2)       p the order; Omega the fastest rate that the run shows or the model implies; plus the exact limit
 
-Omega is the largest of: |omega|; the relative rate of change of the velocity, seen between nodes and between a node and the interval before it;
-sqrt(m g l / J) of a hanging body; damping / inertia; sqrt(torque / J) of the wrenches. J is the smallest inertia. With this Omega the errors of correct
-runs stay below a fifth of the limit for order 2.
+Omega is the largest of: |omega|; the relative rate of change of the velocity, seen between nodes and between a node and the interval before
+it; sqrt(m g l / J) of a hanging body; damping / inertia; sqrt(torque / J) of the wrenches. J is the smallest inertia. With this Omega the
+errors of correct runs of order 2 stay below a third of the limit (measured over some thousand random bodies, forces and step sizes).
 """
 
 from __future__ import annotations
@@ -212,6 +212,11 @@ class Facts:
     def exact_limit(self) -> float:
         """Round-off: max(1e-11, eps N)."""
         return max(EXACT_FLOOR, EPS * self.steps)
+
+    @property
+    def ledger_limit(self) -> float:
+        """Round-off of the forces and of their ledger, max(1e-11, 8 eps N): in a steady state every step rounds the same way."""
+        return max(EXACT_FLOOR, 8.0 * EPS * self.steps)
 
     @property
     def solved_limit(self) -> float:

@@ -12,6 +12,7 @@ from PIL import Image
 from dalembert.errors import OptionError
 from dalembert.model.rotation import Array
 from dalembert.view.picture import checked_path, write_file
+from dalembert.view.sphere import com_paths
 from dalembert.view.stage import Stage
 
 SHORTEST, LONGEST = 4.0, 10.0
@@ -23,8 +24,9 @@ def animate_trajectory(
 ) -> Path:
     """Write a GIF of the moving bodies and return its path.
 
-    fps: images per second of playing time (at most 50: GIF players slow down what is faster); seconds: playing time, by default that of the motion,
-    but not below 4 s or above 10 s; size: width and height in pixels; max_frames: fewer images per second are taken rather than more than these.
+    fps: images per second of playing time (at most 50: GIF players slow down what is faster); seconds: playing time, by default that of
+    the motion, but not below 4 s or above 10 s; size: width and height in pixels; max_frames: fewer images per second are taken rather
+    than more than these.
     """
     target = checked_path(path, (".gif",))
     write_file(target, render_gif(traj, fps, seconds, size, max_frames))
@@ -73,8 +75,8 @@ def frame_times(t: Array, fps: float, seconds: float | None, max_frames: int) ->
 def _draw_images(traj: Any, times: Array, size: tuple[int, int], playing: float) -> list[Array]:
     nodes = np.unique(np.linspace(0, len(traj) - 1, PATH_POINTS).astype(int))
     q = np.stack([traj.at(float(t))[0] for t in times])
-    stage = Stage(traj.model, np.concatenate([traj.q[nodes], q]), size, f"{traj.model.name or 'model'}: {traj.meta['method']}")
-    path, now = stage.paths[: len(nodes)], stage.paths[len(nodes) :]
+    stage = Stage(traj.model, q, size, f"{traj.model.name or 'model'}: {traj.meta['method']}")
+    path, now = (np.stack(com_paths(traj.model, x), axis=1) for x in (traj.q[nodes], q))
     poses, label = traj.model.poses(q), _clock(float(times[-1] - times[0]), playing)
     images = []
     for k, t in enumerate(times):

@@ -53,6 +53,7 @@ def plot_work_precision(table: Iterable[Mapping[str, Any]], path: Any = None) ->
             work.loglog(seconds, error, **look)
             order.loglog(h, error, **look)
         _slopes(order, *_columns(rows)[::2])
+        _step_ticks(order, np.unique(_columns(rows)[0]))
         _label(work, "Work and precision", "computing time (s)", "error")
         _label(order, "Order", "step size h (s)", "")
         picture.legend(*work.get_legend_handles_labels(), loc="outside lower center", ncols=min(max(len(methods), 1), 5))
@@ -99,6 +100,13 @@ def _slopes(axes: Any, h: Any, error: Any) -> None:
             ha="right",
         )
     axes.set_ylim(bottom=low)
+
+
+def _step_ticks(axes: Any, steps: Any) -> None:
+    """The step sizes themselves on the axis, as long as they are few."""
+    if 1 <= len(steps) <= 8:
+        axes.set_xticks(steps, [f"{h:.3g}" for h in steps])
+        axes.set_xticks([], minor=True)
 
 
 def _log_line(axes: Any, t: Any, y: Any, look: Mapping[str, Any]) -> None:

@@ -3,9 +3,9 @@
     energy     (E - E(0) - W) / max T           W: work of all forces but gravity, as the run counted it
     momentum   |L - L(0) - int M dt| / max |L|,   |p - p(0) - int F dt| / max |p|
 
-L is taken about the world's origin, or about the pivot of a body on a spherical joint; there only L is judged, since the pivot's force is unknown.
-Runs without a ledger of work and impulse (plain-Python steppers) are judged where the symmetries of the model allow it: along the vertical for L,
-across it for p.
+L is taken about the world's origin, or about the pivot of a body on a spherical joint; there only L is judged, since the pivot's force
+is unknown. Runs without a ledger of work and impulse (plain-Python steppers) are judged where the symmetries of the model allow it: along
+the vertical for L, across it for p.
 """
 
 from __future__ import annotations

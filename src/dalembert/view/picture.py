@@ -16,15 +16,15 @@ from dalembert.errors import OptionError
 
 FIGURE_SUFFIXES = (".png", ".pdf", ".svg")
 INK, MUTED, FAINT = "#22303f", "#66727f", "#d9dee4"
-COLOURS = ("#1f6fb4", "#d9541a", "#2a9d6f", "#8a63b8", "#c79a1b", "#b5446e", "#4c8fa6", "#7d6a58")
-STYLE: dict[str, Any] = {
+COLOURS = ("#1f6fb4", "#d9541a", "#2a9d6f", "#8a63b8", "#c79a1b", "#b5446e", "#35a0b8", "#7d6a58", "#5b6770", "#a3b63c")
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9.0,
     "axes.titlesize": 10.0,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.titley": 1.0,
-    "axes.titlepad": 14.0,
+    "axes.titlepad": 16.0,
     "axes.titlecolor": INK,
     "axes.labelcolor": INK,
     "axes.labelsize": 9.0,

@@ -19,7 +19,7 @@ TIME = "t (s)"
 def plot_trajectory(traj: Any, path: Any = None) -> Picture:
     """Figure of a run; written to a path (.png, .pdf, .svg) if one is given."""
     target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
-    with styled():
+    with styled(), np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is drawn as far as it goes
         picture = new_picture(13.0, 7.2, *_titles(traj))
         grid = picture.add_gridspec(2, 3, width_ratios=(1, 1, 1))
         draw_energy_error(picture.add_subplot(grid[0, 0]), traj)
@@ -37,7 +37,7 @@ def plot_trajectory(traj: Any, path: Any = None) -> Picture:
 
 def plot_conservation(traj: Any) -> Picture:
     """The two error curves alone, small."""
-    with styled():
+    with styled(), np.errstate(over="ignore", invalid="ignore"):
         picture = new_picture(8.0, 2.6)
         energy, momentum = picture.subplots(1, 2)
         draw_energy_error(energy, traj)
@@ -130,7 +130,8 @@ def draw_solver(axes: Any, traj: Any) -> None:
     other.grid(False)
     other.set_yscale("log")
     _line(other, t, np.where(residual > 0, residual, np.nan), COLOURS[1], lw=0.8, alpha=0.8)
-    centre, low, high = np.exp(np.log(residual[residual > 0]).mean()), *other.get_ylim()
+    centre = np.exp(np.log(residual[residual > 0]).mean())
+    low, high = other.get_ylim()
     other.set_ylim(max(min(low, 0.1 * centre), 1e-18), max(high, 10 * centre))
     other.set_ylabel("relative residual before the last correction", color=COLOURS[1])
     other.spines["right"].set_visible(True)

@@ -15,7 +15,7 @@ from dalembert.model.shapes import Shape
 
 
 class Solid(NamedTuple):
-    """Faces (n, 4, 3); tone (n,), 1 where a face is drawn darker so that a turn of a round body can be seen; closed: back faces are hidden."""
+    """Faces (n, 4, 3); tone (n,): 1 where a face is drawn darker, so that a round body is seen to turn; closed: back faces are hidden."""
 
     faces: Array
     tone: Array
@@ -122,9 +122,14 @@ def _convex(shape: Shape) -> Solid:
 
 
 def _mesh(shape: Shape) -> Solid:
-    """Triangles as they are given: which side is outside is not known."""
-    triangles = np.array(shape.points)[np.array(shape.triangles)]  # type: ignore[attr-defined]
-    return Solid(triangles[:, [0, 1, 2, 2]], np.zeros(len(triangles)), closed=False)
+    """Triangles as they are given; if they close a volume, turned so that their normals point outwards."""
+    index = np.array(shape.triangles)  # type: ignore[attr-defined]
+    triangles = np.array(shape.points)[index]  # type: ignore[attr-defined]
+    edges = {tuple(edge) for pair in ([0, 1], [1, 2], [2, 0]) for edge in index[:, pair].tolist()}
+    closed = len(edges) == 3 * len(index) and all((b, a) in edges for a, b in edges)
+    if closed and np.linalg.det(triangles).sum() < 0:  # six times the volume
+        triangles = triangles[:, ::-1]
+    return Solid(triangles[:, [0, 1, 2, 2]], np.zeros(len(triangles)), closed)
 
 
 DRAW: dict[str, Callable[[Shape], Solid]] = {

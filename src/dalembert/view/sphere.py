@@ -1,7 +1,7 @@
 """Three-dimensional panels: the momentum sphere of a free body, the path of the centre of mass of the others.
 
-Body momentum. In body axes d = J omega of a torque-free body stays on the sphere |d| = const and on the ellipsoid d . J^-1 d = 2 E: the path is one of
-the level curves of the energy on the sphere. The level through the middle axis, 1/J_middle, is the separatrix.
+Body momentum. In body axes d = J omega of a torque-free body stays on the sphere |d| = const and on the ellipsoid d . J^-1 d = 2 E: the
+path is one of the level curves of the energy on the sphere. The level through the middle axis, 1/J_middle, is the separatrix.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import contourpy
 import numpy as np
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from dalembert.model import Model, kinematics
 from dalembert.model.rotation import Array, rotate
@@ -38,6 +39,7 @@ def draw_momentum_sphere(axes: Any, traj: Any) -> None:
     """Path of the body momentum, scaled by its largest norm, with level curves of the energy where the norm is constant."""
     d = strided(body_momentum(traj.model, traj.v))
     norms = np.linalg.norm(d, axis=1)
+    d, norms = d[np.isfinite(norms)], norms[np.isfinite(norms)]
     size = float(norms.max())
     if not size > 0:
         _say(axes, "at rest")
@@ -63,7 +65,7 @@ def energy_levels(inertia: Array, count: int = 9) -> Iterator[tuple[Array, bool]
     longitude, latitude = np.linspace(-np.pi, np.pi, 181), np.linspace(-0.5 * np.pi, 0.5 * np.pi, 121)
     n = _on_sphere(*np.meshgrid(longitude, latitude)) @ turn.T
     value = np.einsum("...i,ij,...j", n, inverse, n)
-    lines = contourpy.contour_generator(longitude, latitude, value)
+    lines: Any = contourpy.contour_generator(longitude, latitude, value)
     levels = [(x, False) for x in np.linspace(low, high, count + 2)[1:-1] if abs(x - middle) > 0.02 * (high - low)]
     if min(middle - low, high - middle) > 1e-6 * (high - low):
         levels.append((middle, True))
@@ -113,15 +115,12 @@ def _look_at(axes: Any, path: Array, least_elevation: float = -90.0, most_elevat
 
 
 def _draw_globe(axes: Any, eye: Array) -> None:
-    """A disc behind everything, its rim, and nothing that hides a curve."""
-    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 61), np.linspace(0, np.pi, 31))
-    axes.plot_surface(
-        np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v), color="#eaf0f6", alpha=0.35, lw=0, shade=False, rstride=1, cstride=1
-    )
+    """Outline of the unit sphere, filled, behind everything else."""
     across = np.linalg.svd(eye[None, :])[2][1:]
     angle = np.linspace(0, 2 * np.pi, 181)
     rim = np.cos(angle)[:, None] * across[0] + np.sin(angle)[:, None] * across[1]
-    axes.plot(*rim.T, color=MUTED, lw=0.8)
+    axes.computed_zorder = False
+    axes.add_collection3d(Poly3DCollection([rim], facecolors="#f2f6fa", edgecolors=MUTED, linewidths=0.8, zorder=0))
 
 
 def _draw_path(axes: Any, path: Array, eye: Array | None, colour: str) -> None:

@@ -21,7 +21,7 @@ from dalembert.view.solids import Solid, rod, solids_of_body
 from dalembert.view.sphere import com_paths
 
 DPI = 100
-FOLLOW_AT = 12.0  # widths of the bodies
+FOLLOW_AT = 25.0  # widths of the bodies
 BODY_COLOURS = ("#4a86c5", "#e08a3c", "#57a773", "#9a78c4", "#c9a93a", "#c66a8c")
 AXES_COLOURS = ("#c8402f", "#3a8f4c", "#2f62c0")
 _LIGHT = np.array([0.45, 0.25, 0.86]) / np.linalg.norm([0.45, 0.25, 0.86])
@@ -38,18 +38,17 @@ def camera(azimuth: float = 35.0, elevation: float = 22.0) -> Array:
 
 
 class Stage:
-    """Everything that stays the same between the images of one animation."""
+    """Everything that stays the same between the images of one animation; q (n, nq): what they will show."""
 
     def __init__(self, model: Model, q: Array, size: tuple[int, int], title: str):
         self.model, self.camera = model, camera()
-        self.paths = np.stack(com_paths(model, q), axis=1)  # (n, bodies, 3)
         self._collect_faces()
-        self._frame(size)
+        self._frame(q, size)
         with styled():
             self._open(size, title)
 
     def _collect_faces(self) -> None:
-        """Faces of all bodies in one array, each with its body and colour; reach: how far a body extends from its centre of mass."""
+        """Faces of all bodies in one array, each with its body and colour."""
         owners: list[int] = []
         solids: list[Solid] = []
         colours: list[Array] = []
@@ -63,23 +62,31 @@ class Stage:
         self.owner = np.repeat(owners, counts)
         self.closed = np.repeat([s.closed for s in solids], counts)
         self.colour = np.repeat(colours, counts, axis=0) * (1.0 - 0.22 * np.concatenate([s.tone for s in solids]))[:, None]
-        far = [np.linalg.norm(self.faces[self.owner == i] - b.com, axis=-1).max() for i, b in enumerate(self.model.bodies)]
-        self.reach = np.array(far)
 
-    def _frame(self, size: tuple[int, int]) -> None:
+    def _frame(self, q: Array, size: tuple[int, int]) -> None:
         """What is seen: the bodies wherever they go and their shadows; centre and half width of it, height of the floor."""
         self.window = np.array([max(size[0] / size[1], 1.0), max(size[1] / size[0], 1.0)])
-        middle = self.paths.mean(axis=1, keepdims=True)
-        widest = float((np.linalg.norm(self.paths - middle, axis=2) + self.reach).max())
+        q = q[:: max(len(q) * len(self.faces) // 1_000_000, 1)]
+        middle = np.mean(com_paths(self.model, q), axis=0)[:, None, :]
+        x = self._corners(self.model.poses(q))
+        widest = float(np.linalg.norm(x - middle, axis=2).max())
         self.follows = bool(np.ptp(middle, axis=0).max() > FOLLOW_AT * widest)
-        x = self.paths - middle if self.follows else self.paths
-        self.floor = float((x[..., 2] - self.reach).min()) - 0.05 * widest
+        x = x - middle if self.follows else x
+        self.floor = float(x[..., 2].min()) - 0.05 * widest
         below = np.concatenate([x[..., :2], np.full((*x.shape[:2], 1), self.floor)], axis=-1)
-        ball, disc = self.reach[:, None] * np.ones(2), self.reach[:, None] * np.array([1.0, self.camera[2, 2]])
-        ends = [p @ self.camera[:2].T + sign * r for p, r in ((x, ball), (below, disc)) for sign in (-1, 1)]
-        low, high = np.min(ends, axis=(0, 1, 2)), np.max(ends, axis=(0, 1, 2))
-        self.half = 1.04 * float((0.5 * (high - low) / self.window).max())
+        screen = np.concatenate([x, below], axis=1) @ self.camera[:2].T
+        low, high = screen.min(axis=(0, 1)), screen.max(axis=(0, 1))
+        high[1] += 0.08 * (high[1] - low[1])  # room for the labels
+        self.half = 1.05 * float((0.5 * (high - low) / self.window).max())
         self.centre = self.camera[:2].T @ (0.5 * (low + high))
+
+    def _corners(self, poses: Array) -> Array:
+        """World positions (n, corners, 3) of the corners of all bodies."""
+        found = []
+        for i in range(len(self.model.bodies)):
+            corners = np.unique(self.faces[self.owner == i].reshape(-1, 3), axis=0)
+            found.append(corners @ poses[:, i, :3, :3].swapaxes(1, 2) + poses[:, i, None, :3, 3])
+        return np.concatenate(found, axis=1)
 
     def _open(self, size: tuple[int, int], title: str) -> None:
         self.figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI, facecolor=_BACKGROUND)
@@ -87,11 +94,11 @@ class Stage:
         axes = self.figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
         axes.set(xlim=self.window[0] * np.array([-1, 1]), ylim=self.window[1] * np.array([-1, 1]))
-        grey = {"facecolors": _GROUND_SHADOW, "edgecolors": _GROUND_SHADOW}
-        self.grid = axes.add_collection(LineCollection([], colors=FAINT, linewidths=0.7, zorder=1), autolim=False)
-        self.shadow = axes.add_collection(PolyCollection([], **grey, linewidths=0.5, zorder=2), autolim=False)
-        self.solids = axes.add_collection(PolyCollection([], linewidths=0.5, zorder=3), autolim=False)
-        self.trail = axes.add_collection(LineCollection([], linewidths=1.2, zorder=4), autolim=False)
+        grey: dict[str, Any] = {"facecolors": _GROUND_SHADOW, "edgecolors": _GROUND_SHADOW}
+        self.grid: Any = axes.add_collection(LineCollection([], colors=FAINT, linewidths=0.7, zorder=1), autolim=False)
+        self.shadow: Any = axes.add_collection(PolyCollection([], **grey, linewidths=0.5, zorder=2), autolim=False)
+        self.solids: Any = axes.add_collection(PolyCollection([], linewidths=0.5, zorder=3), autolim=False)
+        self.trail: Any = axes.add_collection(LineCollection([], linewidths=1.2, zorder=4), autolim=False)
         (self.pivots,) = axes.plot([], [], "o", ms=4, color=INK, zorder=5)
         axes.text(0.03, 0.97, title, transform=axes.transAxes, va="top", fontsize=10, fontweight="bold", color=INK)
         self.clock = axes.text(0.97, 0.97, "", transform=axes.transAxes, va="top", ha="right", fontsize=10, color=INK)
@@ -138,7 +145,8 @@ class Stage:
     def _draw_ground(self, world: Array, away: Array) -> None:
         """A grid of round spacing, and the shadow of a light from straight above."""
         height = self.floor + away[2]
-        flat = world.copy()
+        up = np.cross(world[:, 2] - world[:, 0], world[:, 3] - world[:, 1])[:, 2] > 0
+        flat = world[up | ~self.closed]
         flat[..., 2] = height
         self.shadow.set_verts(self._project(flat, away))
         spacing = _round_length(self.half / 2.5)

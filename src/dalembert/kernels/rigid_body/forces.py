@@ -21,6 +21,7 @@ from dalembert.kernels.rigid_body.layout import (
     DAMPED,
     DAMPING,
     DRIFT,
+    FORCED,
     GRAVITY,
     HELD_FORCE,
     HELD_TORQUE,
@@ -44,7 +45,7 @@ def add(a, b):
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
-@kernel
+@inline
 def applied(system, q):
     """(torque about the reference point, axes P; force, axes P) of everything but gravity and damping."""
     torque = add(load3(system, BODY_TORQUE), load3(system, HELD_TORQUE))
@@ -58,7 +59,7 @@ def applied(system, q):
     return torque, force
 
 
-@kernel
+@inline
 def momentum_rate(system, q):
     """(torque about the reference point, axes P; force, world) at attitude q, gravity included, damping not."""
     torque, force = applied(system, q)
@@ -68,7 +69,7 @@ def momentum_rate(system, q):
     return torque, add(weight, rotate(q, force))
 
 
-@kernel
+@inline
 def velocity(system, state):
     """(omega, v of the reference point) of the node, axes P: M^-1 p."""
     omega = diag_solve(load3(system, INERTIA), load3(state, ANGULAR))
@@ -93,44 +94,37 @@ def damping_wrench(system, state):
     return torque, force
 
 
-@kernel
+@inline
 def kick(h, system, state):
     """p += h f(q) for every force but damping."""
+    if system[FORCED] == 0.0:
+        return
     torque, force = momentum_rate(system, load(state, Q))
     store3(state, ANGULAR, axpy(h, torque, load3(state, ANGULAR)))
     store3(state, LINEAR, axpy(h, force, load3(state, LINEAR)))
 
 
 @kernel
-def first_kick(h, system, state):
-    """p += h f(q, v): the half kick at the first node of a step."""
-    if system[DAMPED] != 0.0:
-        torque, force = damping_wrench(system, state)
-        force = rotate(load(state, Q), force)
-        kick(h, system, state)
-        store3(state, ANGULAR, axpy(h, torque, load3(state, ANGULAR)))
-        if system[PIVOTED] == 0.0:
-            store3(state, LINEAR, axpy(h, force, load3(state, LINEAR)))
-    else:
-        kick(h, system, state)
+def explicit_drag(h, system, state):
+    """p += -h D M^-1 p."""
+    torque, force = damping_wrench(system, state)
+    store3(state, ANGULAR, axpy(h, torque, load3(state, ANGULAR)))
+    if system[PIVOTED] == 0.0:
+        store3(state, LINEAR, axpy(h, rotate(load(state, Q), force), load3(state, LINEAR)))
 
 
 @kernel
-def second_kick(h, system, state, work):
-    """p = p_before + h f(q, v) with v = M^-1 p: the half kick at the second node. False if the damping solve is singular."""
-    kick(h, system, state)
-    if system[DAMPED] == 0.0:
-        return True
+def implicit_drag(h, system, state, work):
+    """p = p_before - h D M^-1 p: one 6x6 solve (3x3 about a pivot). False if it is singular."""
     n = 3 if system[PIVOTED] != 0.0 else 6
     q = load(state, Q)
-    linear_P = rotate_inverse(q, load3(state, LINEAR))
     for i in range(n):
         for j in range(n):
             mobility = 1.0 / system[INERTIA + j] if j < 3 else 1.0 / system[MASS]
             work[WORK_MATRIX + n * i + j] = h * system[DAMPING + 6 * i + j] * mobility
         work[WORK_MATRIX + n * i + i] += 1.0
     store3(work, WORK_VECTOR, load3(state, ANGULAR))
-    store3(work, WORK_VECTOR + 3, linear_P)
+    store3(work, WORK_VECTOR + 3, rotate_inverse(q, load3(state, LINEAR)))
     if not solve_in_place(work, WORK_MATRIX, WORK_VECTOR, n):
         return False
     store3(state, ANGULAR, load3(work, WORK_VECTOR))
@@ -139,7 +133,24 @@ def second_kick(h, system, state, work):
     return True
 
 
-@kernel
+@inline
+def first_kick(h, system, state):
+    """p += h f(q, v): the half kick at the first node of a step."""
+    if system[DAMPED] != 0.0:
+        explicit_drag(h, system, state)
+    kick(h, system, state)
+
+
+@inline
+def second_kick(h, system, state, work):
+    """p = p_before + h f(q, v) with v = M^-1 p: the half kick at the second node. False if the damping solve is singular."""
+    kick(h, system, state)
+    if system[DAMPED] != 0.0:
+        return implicit_drag(h, system, state, work)
+    return True
+
+
+@inline
 def translate(h, system, state):
     """x += h P/m: free motion of the centre of mass. The velocity of the interval is kept for output."""
     if system[PIVOTED] != 0.0:

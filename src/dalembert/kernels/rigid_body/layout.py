@@ -23,7 +23,8 @@ COM = 66  # centre of mass in the body frame
 PIVOT = 69  # world
 Q_W0 = 72  # attitude of the body frame at the reference configuration (spherical joint)
 OPTIONS = 76  # eight numbers that belong to the stepper
-LOADS = 84  # number of loads that are constant in the world, then 9 numbers each: point (axes P), force, torque (world)
+FORCED = 84  # 1 if anything but damping acts: gravity, a constant load, a control
+LOADS = 85  # number of loads that are constant in the world, then 9 numbers each: point (axes P), force, torque (world)
 LOAD_SIZE = 9
 
 # state: the checkpoint

@@ -6,6 +6,7 @@ from dalembert.kernels.rigid_body.forces import applied, damping_wrench, momentu
 from dalembert.kernels.rigid_body.layout import (
     COM,
     DAMPED,
+    FORCED,
     HELD_FORCE,
     HELD_TORQUE,
     IMPULSE,
@@ -43,6 +44,7 @@ def nodal(system, state, q, v):
 @kernel
 def hold(system, tau):
     """Keep a generalised force, dual to v of the joint, for the next step: moved to the reference point and to principal axes."""
+    system[FORCED] = 1.0
     q_BP = load(system, Q_BP)
     torque = load3(tau, 0)
     if system[PIVOTED] == 0.0:

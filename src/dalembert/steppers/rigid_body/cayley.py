@@ -53,7 +53,7 @@ def jacobian(J, w, h):
     )
 
 
-@kernel
+@inline
 def solve_rate(h, J, d, tol, max_iterations, info):
     """Newton for node_momentum(w) = d. Returns (status, w).
 

@@ -94,7 +94,7 @@ def to_quaternion(S, lam):
     return normalise((s, f * (S[7] / lam[1] - S[5] / lam[2]), f * (S[2] / lam[2] - S[6] / lam[0]), f * (S[3] / lam[0] - S[1] / lam[1])))
 
 
-@kernel
+@inline
 def solve_rotation(J, mu, tol, max_iterations, work, info):
     """Newton on the Riccati equation, with one more correction after the tolerance is met. Returns (status, quaternion of W)."""
     half = 0.5 * (J[0] + J[1] + J[2])

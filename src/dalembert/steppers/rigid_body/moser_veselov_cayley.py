@@ -43,7 +43,7 @@ def jacobian(J, x, mu):
     )
 
 
-@kernel
+@inline
 def solve_rotation(J, mu, tol, max_iterations, info):
     """Newton for residual(x) = 0, with one more correction after the tolerance is met. Returns (status, x)."""
     x = diag_solve(J, mu)

@@ -55,7 +55,7 @@ def quartic(inertia, M, rho):
     return f, f_drho, scale(1.0 / det, x)
 
 
-@kernel
+@inline
 def solve_rotation(inertia, M, tol, max_iterations, info):
     """Newton on the quartic, then x in closed form. Returns (status, x); the residual reported is that of x in the step equation."""
     rho = M[0] * M[0] / inertia[0] + M[1] * M[1] / inertia[1] + M[2] * M[2] / inertia[2]

@@ -14,7 +14,7 @@ step backwards.
 
 import math
 
-from dalembert.kernels._jit import kernel
+from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.quat import conj, exp, load, mul, normalise, store
 from dalembert.kernels.rigid_body.forces import first_kick, second_kick, translate
 from dalembert.kernels.rigid_body.layout import ANGULAR, INERTIA, ITERATIONS, MAX_ITERATIONS, RATE, RESIDUAL, STARTED, TOL, Q
@@ -26,7 +26,7 @@ from dalembert.registry import register
 from dalembert.steppers.rigid_body.quaternion import node_momentum, rate_of, solve_rotation
 
 
-@kernel
+@inline
 def previous_rotation(h, system, state, info):
     """(status, y): the rotation of the interval that ends at this node."""
     if state[STARTED] != 0.0:

@@ -45,7 +45,7 @@ def jacobian(J, w, h):
     )
 
 
-@kernel
+@inline
 def solve_rate(h, J, c, tol, max_iterations, info):
     """Newton for node_momentum(w) = c, with one more correction after the tolerance is met. Returns (status, w)."""
     w = diag_solve(J, c)

@@ -1,0 +1,228 @@
+"""One free rigid body: nanoseconds per step, and error against CPU time, beside MuJoCo, Pinocchio and SciPy in the same run.
+
+    python benchmarks/rigid_body.py [--quick] [--out DIR]
+
+All contestants integrate the same body (inertia 1, 2, 2.5; angular velocity 0.3, 1, 0.4; no forces). MuJoCo makes all steps of a run in one call of
+mj_step; Pinocchio's derivatives are called from a Python loop, as its users do; SciPy integrates Euler's equations and the quaternion.
+The error is the angle between the computed and the exact attitude (Jacobi elliptic functions) at t = 100 s.
+Targets are printed with their verdict; the exit code is 1 if one is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pinocchio
+from _timing import cpu_seconds, interleaved
+from scipy.integrate import solve_ivp
+
+import dalembert as dal
+from dalembert.engine import make_engine
+from dalembert.families import find_family
+from dalembert.model.rotation import quat_conj, quat_log, quat_mul
+from dalembert.peers.mujoco import load
+from dalembert.registry import find
+from dalembert.steppers.compose import find_composition
+from dalembert.verification import free_body
+
+J = np.array([1.0, 2.0, 2.5])
+OMEGA0 = np.array([0.3, 1.0, 0.4])
+T_END = 100.0
+Runner = Callable[[], np.ndarray]  # runs to the end, returns the attitude quaternion
+
+
+def machine(inertia: np.ndarray = J) -> dal.Model:
+    """The body of all contestants."""
+    m = dal.Model("body", gravity=(0, 0, 0))
+    m.add_body("body", 1.0, inertia)
+    return m.frozen()
+
+
+MODEL = machine()
+V0 = np.concatenate([OMEGA0, np.zeros(3)])
+
+
+def ours(name: str, h: float, n: int, compose: str | None = None, model: dal.Model = MODEL) -> Runner:
+    """A stepper of this library, all steps in one call of its loop."""
+    weights = find_composition(compose).weights if compose else (1.0,)
+    stepper = find("rigid-body", name)
+    engine = make_engine(model, find_family(model), stepper, h, stepper.resolve({}), None, weights)
+
+    def run() -> np.ndarray:
+        engine.start(model.neutral(), V0)
+        status = engine.advance(n, n).status
+        return engine.observe()[0][3:].copy() if status == 0 else np.full(4, np.nan)
+
+    return run
+
+
+def mujoco_run(integrator: str, h: float, n: int) -> Runner:
+    """MuJoCo, all steps in one call."""
+    model, data = load(MODEL, MODEL.neutral(), V0, h, integrator)
+
+    def run() -> np.ndarray:
+        mujoco.mj_resetData(model, data)
+        data.qvel[3:] = OMEGA0
+        mujoco.mj_step(model, data, n)
+        return data.qpos[3:].copy()
+
+    return run
+
+
+def pinocchio_rk4(h: float, n: int) -> Runner:
+    """Runge-Kutta 4 on aba, tangent vectors integrated on SE(3)."""
+    model = pinocchio.Model()
+    joint = model.addJoint(0, pinocchio.JointModelFreeFlyer(), pinocchio.SE3.Identity(), "free")
+    model.appendBodyToJoint(joint, pinocchio.Inertia(1.0, np.zeros(3), np.diag(J)), pinocchio.SE3.Identity())
+    model.gravity.linear = np.zeros(3)
+    data, tau = model.createData(), np.zeros(6)
+
+    def run() -> np.ndarray:
+        q, v = pinocchio.neutral(model), np.concatenate([np.zeros(3), OMEGA0])
+        for _ in range(n):
+            a1 = pinocchio.aba(model, data, q, v, tau).copy()
+            v2 = v + 0.5 * h * a1
+            a2 = pinocchio.aba(model, data, pinocchio.integrate(model, q, 0.5 * h * v), v2, tau).copy()
+            v3 = v + 0.5 * h * a2
+            a3 = pinocchio.aba(model, data, pinocchio.integrate(model, q, 0.5 * h * v2), v3, tau).copy()
+            v4 = v + h * a3
+            a4 = pinocchio.aba(model, data, pinocchio.integrate(model, q, h * v3), v4, tau)
+            q = pinocchio.integrate(model, q, h / 6 * (v + 2 * v2 + 2 * v3 + v4))
+            v = v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+        return q[[6, 3, 4, 5]]
+
+    return run
+
+
+def scipy_dop853(rtol: float) -> Runner:
+    """SciPy's DOP853 on Euler's equations and the quaternion, with scalar arithmetic (faster there than arrays)."""
+    a, b, c = J
+
+    def rate(t: float, y: np.ndarray) -> tuple[float, ...]:
+        s, i, j, k, p, q, r = y.tolist()
+        return (
+            0.5 * (-i * p - j * q - k * r), 0.5 * (s * p + j * r - k * q), 0.5 * (s * q + k * p - i * r), 0.5 * (s * r + i * q - j * p),
+            (b - c) * q * r / a, (c - a) * r * p / b, (a - b) * p * q / c,
+        )  # fmt: skip
+
+    def run() -> np.ndarray:
+        y = solve_ivp(rate, (0, T_END), [1, 0, 0, 0, *OMEGA0], method="DOP853", rtol=rtol, atol=rtol).y[:4, -1]
+        return y / np.linalg.norm(y)
+
+    return run
+
+
+def per_step(rounds: int) -> dict[str, float]:
+    """Nanoseconds per step of every stepper and peer at h = 0.01."""
+    n, h = 100_000, 0.01
+    names = [s.name for s in dal.steppers(system="rigid-body")]
+    symmetric = machine(np.array([1.0, 1.0, 1.8]))
+    runs: dict[str, tuple[Runner, int]] = {
+        name: (ours(name, h, n if name != "euler" else 20_000, model=symmetric if name == "bobenko-suris" else MODEL), n if name != "euler" else 20_000)
+        for name in names
+    }
+    runs["cayley + suzuki4 (5 substeps)"] = (ours("cayley", h, n, "suzuki4"), n)
+    for integrator in ("Euler", "implicitfast", "RK4"):
+        runs[f"mujoco {integrator}"] = (mujoco_run(integrator, h, n), n)
+    runs["pinocchio RK4 (Python loop)"] = (pinocchio_rk4(h, 2000), 2000)
+    times = interleaved({name: run for name, (run, _) in runs.items()}, rounds)
+    return {name: 1e9 * times[name] / runs[name][1] for name in runs}
+
+
+def error_of(q: np.ndarray, exact: np.ndarray) -> float:
+    """Angle between two attitudes."""
+    if not np.isfinite(q).all():
+        return np.inf
+    return float(np.linalg.norm(quat_log(quat_mul(quat_conj(exact), q))))
+
+
+def work_precision(rounds: int) -> dict[str, list[tuple[float, float]]]:
+    """Curves (CPU seconds, error) of every contestant, from coarse to fine."""
+    exact = free_body(J, OMEGA0, np.array([T_END]))[1][0]
+    runs: dict[str, list[Runner]] = {}
+    for s in dal.steppers(system="rigid-body", self_adjoint=True):
+        if s.name != "bobenko-suris":
+            runs[f"{s.name} + suzuki4"] = [ours(s.name, T_END / n, n, "suzuki4") for n in (100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600)]
+    runs["tln + kahan-li6"] = [ours("tln", T_END / n, n, "kahan-li6") for n in (100, 200, 400, 800, 1600, 3200)]
+    for integrator, ns in (("Euler", (1000, 10_000, 100_000, 1_000_000)), ("implicitfast", (1000, 10_000, 100_000, 1_000_000)), ("RK4", (250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000))):
+        runs[f"mujoco {integrator}"] = [mujoco_run(integrator, T_END / n, n) for n in ns]
+    runs["pinocchio RK4 (Python loop)"] = [pinocchio_rk4(T_END / n, n) for n in (250, 500, 1000, 2000, 4000, 8000)]
+    runs["scipy DOP853"] = [scipy_dop853(rtol) for rtol in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)]
+    flat = {f"{name}|{i}": run for name, each in runs.items() for i, run in enumerate(each)}
+    errors = {key: error_of(run(), exact) for key, run in flat.items()}
+    slow = {key for key, run in flat.items() if cpu_seconds(run) > 0.5}  # once is enough for what takes long
+    times = {**interleaved({k: r for k, r in flat.items() if k in slow}, 1), **interleaved({k: r for k, r in flat.items() if k not in slow}, rounds)}
+    return {name: [(times[f"{name}|{i}"], errors[f"{name}|{i}"]) for i in range(len(each))] for name, each in runs.items()}
+
+
+def seconds_for(curve: list[tuple[float, float]], error: float) -> float:
+    """CPU time at which a curve reaches an error: log-log interpolation between its points, inf where it never does."""
+    points = sorted((e, t) for t, e in curve if np.isfinite(e))
+    reach = [t for e, t in points if e <= error]
+    if not reach:
+        return np.inf
+    best = min(reach)
+    for (e0, t0), (e1, t1) in zip(points[:-1], points[1:], strict=True):
+        if e0 <= error <= e1 and e1 > e0:
+            s = np.log(error / e0) / np.log(e1 / e0)
+            best = min(best, float(np.exp((1 - s) * np.log(t0) + s * np.log(t1))))
+    return best
+
+
+def is_peer(name: str) -> bool:
+    """True for another program."""
+    return name.startswith(("mujoco", "pinocchio", "scipy"))
+
+
+def verdicts(steps: dict[str, float], curves: dict[str, list[tuple[float, float]]]) -> list[tuple[str, bool]]:
+    """The targets."""
+    out = [(f"{name} is faster per step than MuJoCo Euler ({steps[name]:.0f} ns, {steps['mujoco Euler']:.0f} ns)", steps[name] < steps["mujoco Euler"]) for name in ("cayley", "quaternion-linear")]  # fmt: skip
+    for s in dal.steppers(system="rigid-body"):
+        if any(o.name == "max_iterations" for o in s.options):
+            out.append((f"{s.name} is faster per step than MuJoCo RK4 ({steps[s.name]:.0f} ns, {steps['mujoco RK4']:.0f} ns)", steps[s.name] < steps["mujoco RK4"]))
+    grid = np.logspace(-2, -8, 13)
+    peers = {name: c for name, c in curves.items() if is_peer(name)}
+    for name, curve in curves.items():
+        if not is_peer(name) and "suzuki4" in name:
+            ratios = [min(seconds_for(c, e) for c in peers.values()) / seconds_for(curve, e) for e in grid]
+            worst = min(ratios)
+            out.append((f"{name}: the fastest peer needs {worst:.1f} to {max(ratios):.1f} times its CPU time for errors 1e-2 ... 1e-8", worst > 1))
+    return out
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="one round instead of seven")
+    parser.add_argument("--out", type=Path, default=None, help="directory for the picture")
+    arguments = parser.parse_args()
+    rounds = 1 if arguments.quick else 7
+    steps = per_step(rounds)
+    print("CPU nanoseconds per step (h = 0.01)")
+    for name, ns in sorted(steps.items(), key=lambda item: item[1]):
+        print(f"  {name:32s} {ns:10.0f}   {ns / steps['mujoco Euler']:7.3f} of MuJoCo Euler")
+    curves = work_precision(rounds)
+    print("\nAttitude error at t = 100 s against CPU time: milliseconds needed for an error of")
+    grid = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8]
+    print("  " + " " * 32 + "".join(f"{e:9.0e}" for e in grid))
+    for name, curve in curves.items():
+        print(f"  {name:32s}" + "".join(f"{1e3 * seconds_for(curve, e):9.2f}" for e in grid))
+    judged = verdicts(steps, curves)
+    print("\nTargets")
+    for text, ok in judged:
+        print(f"  {'met   ' if ok else 'MISSED'} {text}")
+    if arguments.out is not None:
+        from dalembert.view.compare_plots import plot_work_precision
+
+        table = [{"method": name, "h": float("nan"), "seconds": t, "error": e} for name, c in curves.items() for t, e in c if np.isfinite(e)]
+        plot_work_precision(table, arguments.out / "rigid_body_work_precision.png")
+    return 0 if all(ok for _, ok in judged) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
