@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def yes(fact: bool) -> str:
 
 def stepper_table() -> str:
     """One line per stepper, best first."""
-    heads = ("stepper", "order", "momentum", "energy", "energy of the free body", "self-adjoint", "symplectic", "solves")
+    heads = ("stepper", "order", "momentum", "energy", "energy of the free body", "self-adjoint", "symplectic")
     return table(
         heads,
         [
@@ -53,7 +54,6 @@ def stepper_table() -> str:
                 s.promise("energy of the free body") or "",
                 yes(s.self_adjoint),
                 yes(s.symplectic),
-                "Newton" if s.options else "nothing iteratively",
             )
             for s in dal.steppers()
         ],
@@ -79,7 +79,8 @@ def _stepper_section(s: Any) -> str:
 
 def sentence(text: str) -> str:
     """The text with a capital letter and a full stop."""
-    return text[:1].upper() + text[1:].rstrip(".") + "."
+    capital = text[:1] if text[1:2] == " " and text[:1] != "a" else text[:1].upper()  # "h |omega| < 1": a symbol stays as it is
+    return capital + text[1:].rstrip(".") + "."
 
 
 def composition_table() -> str:
@@ -125,7 +126,9 @@ def commands() -> str:
 def _command(name: str, command: Any) -> str:
     rows = [(_names(p), p.help or "", "" if p.default in (None, False) or p.required else code(p.default)) for p in command.params]
     text = inspect.cleandoc(command.help or "")
-    return f"## dalembert {name}\n\n{text}\n\n{table(('argument or option', 'meaning', 'default'), rows)}"
+    examples = [line.strip() for line in re.sub(r"\[/?bold\]", "", command.epilog or "").split("\n") if line.strip().startswith("dalembert")]
+    shown = "\n".join(["```console", *(f"$ {line}" for line in examples), "```"])
+    return f"## dalembert {name}\n\n{text}\n\n{table(('argument or option', 'meaning', 'default'), rows)}\n{shown}\n"
 
 
 def _names(p: Any) -> str:

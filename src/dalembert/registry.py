@@ -48,7 +48,7 @@ MAX_ITERATIONS = Option("max_iterations", 30, "Newton iterations per step", vali
 class Stepper:
     """Description of a method and how to bind it to a model.
 
-    conserves: "quantity: how", how being `exactly` or `bounded`; quantities: momentum, energy, energy of the free body,
+    conserves: "quantity: how", how being `exactly`, `bounded` or `bounded (integrable motions)`; quantities: momentum, energy, energy of the free body,
     body momentum (norm), attitude.
     """
 
@@ -69,7 +69,7 @@ class Stepper:
     python: bool = False
 
     def promise(self, quantity: str) -> str | None:
-        """How the quantity is conserved: 'exactly', 'bounded' or None."""
+        """How the quantity is conserved: 'exactly', 'bounded', 'bounded (integrable motions)' or None."""
         for entry in self.conserves:
             what, _, how = entry.partition(": ")
             if what == quantity:

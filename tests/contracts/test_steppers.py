@@ -44,4 +44,4 @@ def test_description_is_complete(stepper: Stepper) -> None:
     assert stepper.references
     assert set(stepper.handles) & {"free", "pivot"}
     for entry in stepper.conserves:
-        assert entry.partition(": ")[2] in ("exactly", "bounded")
+        assert entry.partition(": ")[2] in ("exactly", "bounded", "bounded (integrable motions)")

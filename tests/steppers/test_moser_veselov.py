@@ -197,7 +197,7 @@ BOX = np.array([97.0, 82.0, 17.0]) / 120.0  # 1 x 4 x 9: nearly flat, the entrie
 @pytest.mark.parametrize(
     "stepper",
     [
-        pytest.param("moser-veselov", marks=pytest.mark.xfail(reason="residual scaled by the largest entry of L^2: drifts 4e-12")),
+        "moser-veselov",
         "moser-veselov-cayley",
         "quaternion",
     ],

@@ -226,7 +226,6 @@ def test_linear_step_degrades_on_the_heavy_fast_top():
     assert interval_energy(q, omega, HEAVY)[-1] == pytest.approx(438.0, abs=0.05)
 
 
-@pytest.mark.xfail(reason="the first step solves the variational equation, which its step advice does not know: it names 0.157 s")
 def test_failure_of_the_linear_step_names_a_smaller_step():
     """h omega3 = 2: no rotation has the node momentum of the start. The error must not call a larger step provably solvable."""
     with pytest.raises(SimulationError) as failure:

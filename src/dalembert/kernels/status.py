@@ -6,6 +6,9 @@ NOT_FINITE = 2
 SINGULAR = 3
 NO_SOLUTION = 4
 
+# Added to residual tolerances: a relative tolerance cannot be met where numbers become subnormal (a body that has been damped to rest).
+TINY = 1e-290
+
 MEANING = {
     OK: "ok",
     NOT_CONVERGED: "the Newton iteration did not converge",

@@ -45,7 +45,7 @@ def judge_energy(facts: Facts) -> list[Item]:
     if exact:
         rotational = 0.5 * np.sum(facts.omega * facts.spin, axis=-1)
         turning = [judge_exact(facts, "rotational energy", rotational, float(rotational.max()))]
-    return [*turning, judge_bounded(facts) if facts.promise("energy") == "bounded" else judge_unpromised(facts)]
+    return [*turning, judge_bounded(facts) if facts.promise("energy") else judge_unpromised(facts)]
 
 
 def judge_exact(facts: Facts, name: str, energy: np.ndarray, scale: float) -> Item:
@@ -61,11 +61,12 @@ def judge_bounded(facts: Facts) -> Item:
     band = ratio(float(np.ptp(energy)), scale)
     noise = facts.solved_limit + facts.noise(energy, scale)
     limit = facts.order_limit() + noise
-    text = f"energy within a band of {band:.2g} (promised: bounded, here {limit:.2g})"
+    promise = str(facts.promise("energy"))
+    text = f"energy within a band of {band:.2g} (promised: {promise}, here {limit:.2g})"
     if band > limit:
-        return item("energy", FAIL, band, "bounded", text, limit)
+        return item("energy", FAIL, band, promise, text, limit)
     verdict, how = judge_drift(facts, limit, noise)
-    return item("energy", verdict, band, "bounded", f"{text}, {how}", limit)
+    return item("energy", verdict, band, promise, f"{text}, {how}", limit)
 
 
 def judge_drift(facts: Facts, limit: float, noise: float) -> tuple[str, str]:

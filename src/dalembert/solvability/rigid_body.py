@@ -105,11 +105,13 @@ def _moser_veselov_cayley(J: Array, omega: Array) -> _Facts:
 
 def _quaternion_linear(J: Array, omega: Array) -> _Facts:
     definite, solvable = existence.quaternion_linear_definite(J, omega), existence.quaternion_linear_solvable(J, omega)
+    start = max(existence.moser_veselov_sufficient(J, omega), newton.newton_moser_veselov(newton.constants(J, omega), True))
     limits = (
         Limit("(15.62)", definite, True, "mass matrix positive definite, less than half a turn per step", "lacoursiere2007 (15.62)"),
         Limit("solvable", solvable, True, "mass matrix positive definite and the step's quaternion real", _HERE),
+        Limit("start", start, True, "the interval before the first node exists (a Moser-Veselov step backwards)", _HERE),
     )
-    return solvable, math.inf, limits, True
+    return min(solvable, start), math.inf, limits, True
 
 
 def _unlimited(J: Array, omega: Array) -> _Facts:

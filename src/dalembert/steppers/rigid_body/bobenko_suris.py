@@ -7,7 +7,7 @@ M = R p is the spatial momentum, p the body momentum, I1 is the double inertia a
 a = R e_axis turns by a+ = cay(h M/I1) a, which is the discrete top of Bobenko and Suris; the spin c about the axis completes the attitude.
 The kick of
 gravity, M+ = M + h m g l x a, is split into halves at both nodes: second order (a whole kick at the start gives first order).
-Conserves |a|, M . e3, M . a, and h-close to it the energy: |M|^2/(2 I1) + k a.e3 + (h k/2 I1) e3.(a x M), M taken after a whole kick.
+Conserves |a|, M . e3, M . a, and h-close to it the energy: |M|^2/(2 I1) + k a.e3 + (h k/2 I1) e3.(a x M), M that of node k before its kick.
 Order 2, self-adjoint, symplectic.
 """
 
@@ -32,7 +32,7 @@ def find_axis(system, options):
             return
     raise UnsupportedError(
         f"stepper 'bobenko-suris' needs a symmetric top: two equal principal inertias and the centre of mass on the third axis; "
-        f"got inertias {tuple(J)} about the reference point and the centre of mass at {tuple(arm)} in principal axes. Use 'cayley'."
+        f"got inertias {J.tolist()} about the reference point and the centre of mass at {arm.tolist()} in principal axes. Use 'cayley'."
     )
 
 

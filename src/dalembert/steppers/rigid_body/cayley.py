@@ -19,7 +19,7 @@ from dalembert.kernels.quat import cay, load, mul, normalise, rotate_inverse, st
 from dalembert.kernels.rigid_body.forces import first_kick, second_kick, translate
 from dalembert.kernels.rigid_body.layout import ANGULAR, INERTIA, ITERATIONS, MAX_ITERATIONS, RATE, RESIDUAL, TOL, Q
 from dalembert.kernels.smallmat import axpy, cross, diag_mul, diag_solve, dot, load3, max_abs, scale, solve3, store3
-from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR
+from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.registry import MAX_ITERATIONS as MAX_ITERATIONS_OPTION
 from dalembert.registry import TOL as TOL_OPTION
 from dalembert.registry import register
@@ -70,7 +70,7 @@ def solve_rate(h, J, d, tol, max_iterations, info):
         if det == 0.0:
             return SINGULAR, w
         w = axpy(-1.0, correction, w)
-        if worst <= tol * size:
+        if worst <= tol * size + TINY:
             return OK, w
     return NOT_CONVERGED, w
 

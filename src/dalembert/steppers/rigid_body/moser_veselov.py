@@ -42,7 +42,7 @@ def check_triangle(system, options):
     J = system[INERTIA : INERTIA + 3]
     if min(0.5 * J.sum() - J) <= 1e-12 * J.max():
         raise UnsupportedError(
-            f"stepper 'moser-veselov' needs inertias that satisfy the triangle inequality strictly, got {tuple(J)} about the "
+            f"stepper 'moser-veselov' needs inertias that satisfy the triangle inequality strictly, got {J.tolist()} about the "
             "reference point (a flat body). Use 'moser-veselov-cayley', which solves the same equations."
         )
 
@@ -99,24 +99,25 @@ def solve_rotation(J, mu, tol, max_iterations, work, info):
     """Newton on the Riccati equation, with one more correction after the tolerance is met. Returns (status, quaternion of W)."""
     half = 0.5 * (J[0] + J[1] + J[2])
     lam = (half - J[0], half - J[1], half - J[2])
-    size = max(lam[0], lam[1], lam[2]) ** 2
     s = (lam[0], lam[1], lam[2], 0.0, 0.0, 0.0)
+    # each entry against its own size: the entries of L of a nearly flat body differ by orders of magnitude
+    size = (lam[0] * lam[0], lam[1] * lam[1], lam[2] * lam[2], lam[0] * lam[1], lam[0] * lam[2], lam[1] * lam[2])
     for iteration in range(max_iterations):
         S = assemble(s, mu)
         r = riccati_residual(S, lam)
         worst = 0.0
         for k in range(6):
             work[WORK_VECTOR + k] = r[k]
-            worst = max(worst, abs(r[k]))
+            worst = max(worst, abs(r[k]) / size[k])
         lyapunov(work, S)
         info[ITERATIONS] = iteration + 1
-        info[RESIDUAL] = worst / size
+        info[RESIDUAL] = worst
         if not solve_in_place(work, WORK_MATRIX, WORK_VECTOR, 6):
             return SINGULAR, (1.0, 0.0, 0.0, 0.0)
         d = work
         at = WORK_VECTOR
         s = (s[0] + d[at], s[1] + d[at + 1], s[2] + d[at + 2], s[3] + d[at + 3], s[4] + d[at + 4], s[5] + d[at + 5])
-        if worst <= tol * size:
+        if worst <= tol:
             return OK, to_quaternion(assemble(s, mu), lam)
     return NOT_CONVERGED, (1.0, 0.0, 0.0, 0.0)
 

@@ -13,10 +13,11 @@ from dalembert.kernels.quat import cay, conj, load, mul, normalise, rotate, stor
 from dalembert.kernels.rigid_body.forces import first_kick, second_kick, translate
 from dalembert.kernels.rigid_body.layout import ANGULAR, INERTIA, ITERATIONS, MAX_ITERATIONS, RATE, RESIDUAL, TOL, Q
 from dalembert.kernels.smallmat import axpy, cross, diag_mul, diag_solve, dot, load3, max_abs, scale, solve3, store3
-from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR
+from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.registry import MAX_ITERATIONS as MAX_ITERATIONS_OPTION
 from dalembert.registry import TOL as TOL_OPTION
 from dalembert.registry import register
+from dalembert.steppers.rigid_body.quaternion import rate_of
 
 
 @inline
@@ -57,7 +58,7 @@ def solve_rotation(J, mu, tol, max_iterations, info):
         if det == 0.0:
             return SINGULAR, x
         x = axpy(-1.0, correction, x)
-        if worst <= tol * size:
+        if worst <= tol * size + TINY:
             return OK, x
     return NOT_CONVERGED, x
 
@@ -85,7 +86,7 @@ def step(t, h, system, state, work, info):
     if status != OK:
         return status
     W = cay(x)
-    store3(state, RATE, scale(1.0 / h, x))
+    store3(state, RATE, rate_of(W, h))
     store3(state, ANGULAR, rotate(conj(W), p))
     store(state, Q, normalise(mul(load(state, Q), W)))
     translate(h, system, state)

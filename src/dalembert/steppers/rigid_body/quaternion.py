@@ -23,7 +23,7 @@ from dalembert.kernels.quat import load, mul, normalise, rotate_inverse, store
 from dalembert.kernels.rigid_body.forces import first_kick, second_kick, translate
 from dalembert.kernels.rigid_body.layout import ANGULAR, INERTIA, ITERATIONS, MAX_ITERATIONS, RATE, RESIDUAL, TOL, Q
 from dalembert.kernels.smallmat import axpy, cross, diag_mul, dot, load3, max_abs, scale, store3
-from dalembert.kernels.status import NO_SOLUTION, NOT_CONVERGED, OK, SINGULAR
+from dalembert.kernels.status import NO_SOLUTION, NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.registry import MAX_ITERATIONS as MAX_ITERATIONS_OPTION
 from dalembert.registry import TOL as TOL_OPTION
 from dalembert.registry import register
@@ -74,7 +74,7 @@ def solve_rotation(inertia, M, tol, max_iterations, info):
             x = (s, s * y[0], s * y[1], s * y[2])
             worst = max_abs(axpy(-1.0, M, node_momentum(inertia, x, 1.0)))
             info[RESIDUAL] = worst / size if size > 0.0 else 0.0
-            return (OK if worst <= 1e-10 * size else NO_SOLUTION), x
+            return (OK if worst <= 1e-10 * size + TINY else NO_SOLUTION), x
     return NOT_CONVERGED, (1.0, 0.0, 0.0, 0.0)
 
 

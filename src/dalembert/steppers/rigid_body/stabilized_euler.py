@@ -26,7 +26,7 @@ from dalembert.registry import register
     conserves=("attitude: exactly",),
     handles=("free", "pivot", "gravity", "wrench", "damping", "control"),
     limitations="loses energy at any step size",
-    references=("lacoursiere2007", "anitescu1997"),
+    references=("lacoursiere2007", "anitescu2002"),
     rank=98,
 )
 @kernel
