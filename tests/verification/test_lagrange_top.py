@@ -156,3 +156,25 @@ def test_wrong_input_is_named():
         LagrangeTop(1.0, 1.0, 0.0, 0.3, 1.0)
     with pytest.raises(OptionError, match="theta0"):
         LagrangeTop(1.0, 1.0, 1.0, -0.3, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("theta0", "theta_dot0", "phi_dot0", "omega3"),
+    [(0.0, 0.05, 0.0, 6.0), (0.0, 0.6, 0.0, 3.0), (np.pi, 1.0, 0.0, 2.0), (1.0, 0.7, None, 3.0)],
+)
+def test_attitude_where_the_axis_passes_the_vertical(theta0, theta_dot0, phi_dot0, omega3):
+    """Against the simulation (order 6, error far below 1e-8): phi and psi jump by pi at each passage, the attitude does not."""
+    import dalembert as dal
+    from dalembert.model.rotation import quat_conj, quat_log, quat_mul
+
+    I1, I3, mgl = 1.5, 1.0, 2.0
+    if phi_dot0 is None:  # Lz = L3: the axis passes the upper vertical
+        phi_dot0 = I3 * omega3 * (1 - np.cos(theta0)) / (I1 * np.sin(theta0) ** 2)
+    exact = LagrangeTop(I1, I3, mgl, theta0, omega3, theta_dot0, phi_dot0)
+    m = dal.Model(gravity=(0, 0, -mgl / 0.5))
+    m.add_body("top", 1.0, (I1 - 0.25, I1 - 0.25, I3), com=(0, 0, 0.5))
+    m.add_joint("tip", "spherical", "world", "top")
+    v0 = (theta_dot0, phi_dot0 * np.sin(theta0), omega3)
+    traj = dal.simulate(m, "cayley", h=0.005, t_end=30.0, q0=(np.cos(theta0 / 2), np.sin(theta0 / 2), 0, 0), v0=v0, compose="kahan-li6")
+    error = quat_log(quat_mul(quat_conj(exact.attitude(traj.t)), traj.q))
+    assert np.linalg.norm(error, axis=1).max() < 1e-8

@@ -106,12 +106,12 @@ class LagrangeTop:
         return 2.0 * np.arctan2(np.sqrt(upper + (v2 - v1) * f.cn**2), np.sqrt(lower + (v2 - v1) * f.sn**2))
 
     def phi(self, t: Any) -> Array:
-        """Azimuth of the axis, continuous, 0 at t = 0."""
+        """Azimuth of the axis, 0 at t = 0; continuous, but for half turns where the axis passes the vertical."""
         A, B = self._azimuth_parts(t)
         return A + B
 
     def psi(self, t: Any) -> Array:
-        """Spin angle, continuous, 0 at t = 0."""
+        """Spin angle, 0 at t = 0; continuous, but for half turns where the axis passes the vertical."""
         A, B = self._azimuth_parts(t)
         return (self.omega3 - self.L3 / self.I1) * np.asarray(t, dtype=float) - A + B
 
@@ -198,7 +198,24 @@ class LagrangeTop:
         v1, v2, _ = self._roots
         upper, lower = self._gaps
         far_upper, far_lower = self._ends[0] - v1, self._ends[1] + v2
-        return self._part(t, self._poles[0], far_upper, upper, v2 - v1), self._part(t, self._poles[1], lower, far_lower, v1 - v2)
+        A = self._part(t, self._poles[0], far_upper, upper, v2 - v1) + self._passages(t, 0)
+        B = self._part(t, self._poles[1], lower, far_lower, v1 - v2) + self._passages(t, 1)
+        return A, B
+
+    def _passages(self, t: Array, end: int) -> Array:
+        """Half a turn for each time that the axis has passed through the upper (0) or the lower (1) vertical since t = 0.
+
+        There theta, which is never negative, turns back where the motion goes straight on: phi and psi jump by pi. They are the limits of the integrals
+        of A and B for a vanishing pole. sn^2 is 1 at the upper end of the nutation (odd multiples of K) and 0 at the lower one (even multiples).
+        """
+        v1, v2, _ = self._roots
+        if self._poles[end] != 0.0 or v1 == v2 or np.isinf(self._u0) or np.isinf(self.nutation_period):
+            return np.zeros_like(t)
+        half = 0.5 * self.nutation_period * self._p
+        start = self._u0 / half + (1.0 if end == 0 else 0.0)
+        if self._ends[end] == 0.0:  # the motion begins at this vertical and leaves it: not counted
+            start = round(start)
+        return np.pi * (np.floor((start + self._p * t / half) / 2.0) - np.floor(start / 2.0))
 
     def _part(self, t: Array, pole: float, first: float, last: float, span: float) -> Array:
         """int pole dt / (first - span sn^2), first - span = last; a vanishing pole belongs to an axis that passes the vertical."""
