@@ -22,7 +22,8 @@ from typing import Any
 
 HERE = Path(__file__).parent
 FENCE = re.compile(
-    r"^```python\n(?P<code>.*?)^```\n(?:\n(?P<loose><!-- times vary -->\n)?(?:\n)?```text\n(?P<output>.*?)^```\n)?", re.MULTILINE | re.DOTALL
+    r"^```python\n(?P<code>.*?)^```\n(?:\n(?P<loose><!-- times vary -->\n)?(?:\n)?```text\n(?P<output>.*?)^```\n)?",
+    re.MULTILINE | re.DOTALL,
 )
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w])")
 ROUND_OFF = 1e-9

@@ -87,10 +87,7 @@ def composition_table() -> str:
     """Compositions."""
     from dalembert.steppers.compose import COMPOSITIONS
 
-    rows = [
-        (code(c.name), c.order, len(c.weights), f"{abs(c.weights).max():.3g}", code(c.reference))
-        for c in COMPOSITIONS.values()
-    ]
+    rows = [(code(c.name), c.order, len(c.weights), f"{abs(c.weights).max():.3g}", code(c.reference)) for c in COMPOSITIONS.values()]
     return table(("compose", "order", "substeps", "largest substep / h", "source"), rows)
 
 
@@ -126,7 +123,9 @@ def commands() -> str:
 def _command(name: str, command: Any) -> str:
     rows = [(_names(p), p.help or "", "" if p.default in (None, False) or p.required else code(p.default)) for p in command.params]
     text = inspect.cleandoc(command.help or "")
-    examples = [line.strip() for line in re.sub(r"\[/?bold\]", "", command.epilog or "").split("\n") if line.strip().startswith("dalembert")]
+    examples = [
+        line.strip() for line in re.sub(r"\[/?bold\]", "", command.epilog or "").split("\n") if line.strip().startswith("dalembert")
+    ]
     shown = "\n".join(["```console", *(f"$ {line}" for line in examples), "```"])
     return f"## dalembert {name}\n\n{text}\n\n{table(('argument or option', 'meaning', 'default'), rows)}\n{shown}\n"
 

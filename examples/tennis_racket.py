@@ -17,7 +17,7 @@ import dalembert as dal
 
 INERTIA, OMEGA = (0.0015, 0.0164, 0.0175), (0.01, 6.0, 0.01)
 # largest error of the turning times in s at h = 0.005 s: second order, and what is left at fourth order
-ALLOWED = {None: 0.05, "suzuki4": 2e-5}
+ALLOWED = {None: 0.05, "suzuki4": 1e-6}
 
 
 def turning_times(t: np.ndarray, omega: np.ndarray) -> np.ndarray:

@@ -320,7 +320,8 @@ def test_h_auto_is_certified(body):
 
 @pytest.mark.parametrize("stepper", ["cayley", "quaternion-linear", "tln"])
 def test_momentum_balance_is_exact_for_held_controls(body, stepper):
-    """Discrete d'Alembert: the change of spatial momentum is the sum of the impulses at the nodes, to round-off where the stepper has a momentum map."""
+    """Discrete d'Alembert: the change of spatial momentum is the sum of the impulses at the nodes, to round-off where the stepper has a
+    momentum map."""
     traj = dal.simulate(body, stepper, h=0.02, t_end=4.0, v0=V0, control=lambda t, q, v: (0.3, 0.1 * t, 0, 1, 0, -0.5))
     gap = np.abs(traj.momentum - traj.momentum[0] - traj.impulse).max()
     if stepper == "cayley":

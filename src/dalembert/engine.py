@@ -41,7 +41,7 @@ class CompiledEngine:
         self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
         self.tally = np.zeros(len(loop.LOG_COLUMNS))
         self.counter = np.zeros(2, dtype=np.int64)
-        self.python_control = control if control is not None and not isinstance(control, CompiledControl) else None
+        self.python_control: Any = control if control is not None and not isinstance(control, CompiledControl) else None
         self.use_control = isinstance(control, CompiledControl)
         self.use_ledger = control is not None or bool(family.features(model) & {"gravity", "wrench", "damping"})
         self._step = first_class(stepper.step, STEP)

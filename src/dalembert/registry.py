@@ -48,7 +48,8 @@ MAX_ITERATIONS = Option("max_iterations", 30, "Newton iterations per step", vali
 class Stepper:
     """Description of a method and how to bind it to a model.
 
-    conserves: "quantity: how", how being `exactly`, `bounded` or `bounded (integrable motions)`; quantities: momentum, energy, energy of the free body,
+    conserves: "quantity: how", how being `exactly`, `bounded` or `bounded (integrable motions)`; quantities: momentum, energy, energy of
+    the free body,
     body momentum (norm), attitude.
     """
 

@@ -237,7 +237,8 @@ class Run:
         kept = "Everything before this step is in the trajectory."
         if 0 < bound < np.inf:
             return f"The largest step that is provably solvable here is h = {bound:.4g} s. {kept}"
-        return f"No step size is provably safe for this method; try a smaller h{'' if self.method.name == 'cayley' else ', or cayley'}. {kept}"
+        other = "" if self.method.name == "cayley" else ", or stepper 'cayley'"
+        return f"No step size is provably safe for this method; try a smaller h{other}. {kept}"
 
     def trajectory(self) -> Trajectory:
         """Everything recorded so far."""

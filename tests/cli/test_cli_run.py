@@ -118,19 +118,6 @@ def test_ctrl_c_saves_and_exits_with_130(tmp_path):
     assert traj.status == "interrupted" and 1 < len(traj) < 200_001
 
 
-def test_a_second_process_starts_quickly(shell):
-    """Interpreter, imports, compiled code from the cache, the run and its report: measured 1.2 s of CPU time."""
-
-    def cpu_seconds():
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime
-
-    assert shell("run", "free-body", "-t", "1").returncode == 0
-    before = cpu_seconds()
-    assert shell("run", "free-body", "-t", "1").returncode == 0
-    assert cpu_seconds() - before < 2.5
-
-
 def test_running_does_not_import_what_it_does_not_need():
     """The bare `scipy` comes with numba."""
     code = (

@@ -1,6 +1,6 @@
 """Methods against each other on one model: `compare` (one run each), `work_precision` (error against cost over several steps)."""
 
-from dalembert.comparison.compare import Comparison, Row, compare
+from dalembert.comparison.runs import Comparison, Row, compare
 from dalembert.comparison.methods import Method, parse_method
 from dalembert.comparison.precision import WorkPrecision, work_precision
 

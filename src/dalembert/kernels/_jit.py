@@ -23,7 +23,8 @@ import numba
 from numba import types
 from numba.extending import overload
 
-# Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is then an error.
+# Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is
+# then an error.
 _NO_REFERENCES: dict[str, Any] = {"_nrt": False}
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
 _config: Any = numba.config

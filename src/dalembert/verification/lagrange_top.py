@@ -205,8 +205,10 @@ class LagrangeTop:
     def _passages(self, t: Array, end: int) -> Array:
         """Half a turn for each time that the axis has passed through the upper (0) or the lower (1) vertical since t = 0.
 
-        There theta, which is never negative, turns back where the motion goes straight on: phi and psi jump by pi. They are the limits of the integrals
-        of A and B for a vanishing pole. sn^2 is 1 at the upper end of the nutation (odd multiples of K) and 0 at the lower one (even multiples).
+        There theta, which is never negative, turns back where the motion goes straight on: phi and psi jump by pi. They are the limits of
+        the integrals
+        of A and B for a vanishing pole. sn^2 is 1 at the upper end of the nutation (odd multiples of K) and 0 at the lower one (even
+        multiples).
         """
         v1, v2, _ = self._roots
         if self._poles[end] != 0.0 or v1 == v2 or np.isinf(self._u0) or np.isinf(self.nutation_period):

@@ -72,8 +72,8 @@ def solve_rate(h, J, c, tol, max_iterations, info):
     self_adjoint=True,
     conserves=("body momentum: exactly", "energy of the free body: exactly", "energy: bounded (integrable motions)", "attitude: exactly"),
     handles=("free", "pivot", "gravity", "wrench", "damping", "control"),
-    limitations="h |omega| < 4 sqrt(kappa)/(kappa - 1), kappa = largest / smallest inertia; not symplectic: in chaotic motions (an asymmetric top) "
-    "the energy wanders over 1e5 steps and more",
+    limitations="h |omega| < 4 sqrt(kappa)/(kappa - 1), kappa = largest / smallest inertia; not symplectic: in chaotic motions "
+    "(an asymmetric top) the energy wanders over 1e5 steps and more",
     options=(TOL_OPTION, MAX_ITERATIONS_OPTION),
     references=("kobilarov2014",),
     rank=10,
