@@ -1,7 +1,6 @@
 """`dalembert run`."""
 
 import json
-import resource
 import signal
 import subprocess
 import sys

@@ -41,9 +41,9 @@ def clean_registry():
 
 
 def runnable():
-    """Pages with Python blocks; the ones that check a contract take longer than ten seconds."""
+    """Pages with Python blocks; the one that checks contracts takes longer than ten seconds."""
     found = [p for p in PAGES if blocks.blocks(DOCS / p)]
-    return [pytest.param(p, marks=[pytest.mark.slow] if p in ("add-a-stepper.md", "tutorial.md") else []) for p in found]
+    return [pytest.param(p, marks=[pytest.mark.slow] if p == "add-a-stepper.md" else []) for p in found]
 
 
 @pytest.mark.parametrize("page", runnable())
@@ -180,7 +180,7 @@ def test_every_example_is_tried():
     assert set(SHORT) == {p.stem for p in EXAMPLES.glob("*.py")}
 
 
-@pytest.mark.parametrize("name", sorted(SHORT))
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n == "own_stepper" else []) for n in sorted(SHORT)])
 def test_example_runs_and_its_check_holds(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"](t_end=SHORT[name])

@@ -102,6 +102,13 @@ def solve_rotation(J, mu, tol, max_iterations, work, info):
     s = (lam[0], lam[1], lam[2], 0.0, 0.0, 0.0)
     # each entry against its own size: the entries of L of a nearly flat body differ by orders of magnitude
     size = (lam[0] * lam[0], lam[1] * lam[1], lam[2] * lam[2], lam[0] * lam[1], lam[0] * lam[2], lam[1] * lam[2])
+    a, b, c = lam
+    for _ in range(2):  # two cheap corrections with S = L in the Lyapunov equation save one or two of Newton's
+        r = riccati_residual(assemble(s, mu), lam)
+        s = (
+            s[0] + 0.5 * r[0] / a, s[1] + 0.5 * r[1] / b, s[2] + 0.5 * r[2] / c,
+            s[3] + r[3] / (a + b), s[4] + r[4] / (a + c), s[5] + r[5] / (b + c),
+        )  # fmt: skip
     for iteration in range(max_iterations):
         S = assemble(s, mu)
         r = riccati_residual(S, lam)
