@@ -41,7 +41,7 @@ def mjcf(model: Model, h: float, integrator: str) -> str:
     inertia = _numbers([I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]])
     return f"""<mujoco>
   <compiler inertiafromgeom="false" boundmass="0" boundinertia="0" balanceinertia="false"/>
-  <option timestep="{h!r}" gravity="{_numbers(model.gravity)}" integrator="{integrator}">
+  <option timestep="{float(h)!r}" gravity="{_numbers(model.gravity)}" integrator="{integrator}">
     <flag contact="disable" constraint="disable" autoreset="disable" energy="enable"/>
   </option>
   <worldbody>

@@ -29,7 +29,7 @@ from dalembert.kernels.rigid_body.layout import (
     WORK_VECTOR,
     Q,
 )
-from dalembert.kernels.smallmat import load3, scale, store3
+from dalembert.kernels.smallmat import load3, max_abs, scale, store3
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR
 from dalembert.registry import MAX_ITERATIONS as MAX_ITERATIONS_OPTION
 from dalembert.registry import TOL as TOL_OPTION
@@ -103,7 +103,8 @@ def solve_rotation(J, mu, tol, max_iterations, work, info):
     # each entry against its own size: the entries of L of a nearly flat body differ by orders of magnitude
     size = (lam[0] * lam[0], lam[1] * lam[1], lam[2] * lam[2], lam[0] * lam[1], lam[0] * lam[2], lam[1] * lam[2])
     a, b, c = lam
-    for _ in range(2):  # two cheap corrections with S = L in the Lyapunov equation save one or two of Newton's
+    cheap = 2 if max_abs(mu) < 0.25 * min(a, b, c) else 0
+    for _ in range(cheap):  # while S is close to L, corrections with S = L in the Lyapunov equation save one or two of Newton's
         r = riccati_residual(assemble(s, mu), lam)
         s = (
             s[0] + 0.5 * r[0] / a, s[1] + 0.5 * r[1] / b, s[2] + 0.5 * r[2] / c,
