@@ -12,7 +12,6 @@ from scipy.linalg import solve_continuous_are
 import dalembert as dal
 from dalembert.errors import SimulationError
 from dalembert.kernels.quat import cay
-from dalembert.kernels.rigid_body.layout import WORK_SIZE
 from dalembert.kernels.status import OK
 from dalembert.steppers.rigid_body import moser_veselov, moser_veselov_cayley, quaternion
 from dalembert.verification import free_body
@@ -49,7 +48,7 @@ def frobenius_error(stepper, N):
 
 
 def rotation_direct(inertia, mu):
-    return moser_veselov.solve_rotation(tuple(inertia), tuple(mu), 1e-13, 30, np.zeros(WORK_SIZE), np.zeros(4))
+    return moser_veselov.solve_rotation(tuple(inertia), tuple(mu), 1e-13, 30, np.zeros(4))
 
 
 def rotation_cayley(inertia, mu):
