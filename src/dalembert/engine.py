@@ -48,7 +48,7 @@ class CompiledEngine:
         self._nodal = first_class(family.nodal, NODAL)
         self._hold = first_class(family.hold, HOLD)
         self._ledger = first_class(family.ledger, STEP)
-        self._control = control.kernel if self.use_control else first_class(loop.no_control, CONTROL)
+        self._control = first_class(control.kernel if self.use_control else loop.no_control, CONTROL)
         self._run = first_class(loop.run, loop.LOOP)
         self.state = np.zeros(0)
 
