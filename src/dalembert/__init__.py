@@ -58,13 +58,14 @@ _MODULES = {
     "se2": "groups.se2",
     "quat": "groups.quat",
     "scenes": "scenes",
+    "monitors": "monitors",
     "verification": "verification",
 }
 
 __all__ = [*_PUBLIC, *_MODULES, "__version__"]
 
 if TYPE_CHECKING:
-    from dalembert import scenes, verification
+    from dalembert import monitors, scenes, verification
     from dalembert.advising import advise
     from dalembert.citations import cite
     from dalembert.comparison import compare, work_precision

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 from dalembert.errors import OptionError, UnsupportedError
@@ -34,6 +35,17 @@ def check_every(every: Any, n: int) -> int:
         fits = max(d for d in range(1, min(int(every), n) + 1) if n % d == 0)
         raise OptionError(f"every = {every} does not divide the {n} steps of the run; the next smaller number that does is {fits}.")
     return int(every)
+
+
+def check_memory(rows: int, row_bytes: int) -> None:
+    """OptionError where the nodes of a run would not fit into this machine's memory; names an `every` that fits."""
+    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    needed = rows * row_bytes
+    if needed > available:
+        raise OptionError(
+            f"{rows} nodes need about {needed / 1e9:.3g} GB of memory, and this machine has {available / 1e9:.3g} GB; "
+            f"every={math.ceil(needed / available * 2)} or more (a divisor of the number of steps) keeps fewer."
+        )
 
 
 def check_on_fail(on_fail: str) -> str:

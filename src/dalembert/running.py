@@ -28,6 +28,7 @@ from dalembert.steppers.compose import find_composition
 from dalembert.trajectory import Trajectory
 
 CHUNK_SECONDS = 0.1
+BYTES_PER_NUMBER = 8 * 3  # the row, and copies while rows are joined and derived quantities are computed
 
 
 def simulate(
@@ -80,6 +81,7 @@ def simulate(
     meta.update(t_end=n * step, every=every, status="running")
     engine = make_engine(model, family, method, step, resolved, control, weights)
     engine.start(q, v)
+    options.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (model.nq + model.nv)))
     recording = Recording.create(save, model, meta, overwrite) if save is not None else None
     run = Run(model, family, method, engine, meta, recording, progress, tuple(monitors))
     run.record_first()
