@@ -139,6 +139,14 @@ def test_unsupported_features_are_named(top):
     assert dal.simulate(m, "cayley", h=0.1, t_end=1, ignore=("joint friction", "limits")).status == "ok"
 
 
+def test_a_needle_about_a_far_pivot_is_refused():
+    m = dal.Model("needle")
+    m.add_body("b", 1e4, (1e-12, 1e-12, 1e-12), com=(1, 1, 1))
+    m.add_joint("tip", "spherical", "world", "b")
+    with pytest.raises(dal.UnsupportedError, match="'b'.*float64 resolves"):
+        dal.simulate(m)
+
+
 # controls -----------------------------------------------------------------------------------------------------------------------------
 
 

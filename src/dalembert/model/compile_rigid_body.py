@@ -62,6 +62,11 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
     arm = body.com - anchor  # from the reference point, body axes
     steiner = body.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
     moments, R_BP = principal_axes(body.inertia + (steiner if pivoted else 0.0))
+    if moments.min() <= 1e-14 * moments.max():
+        raise UnsupportedError(
+            f"body {body.name!r} of model {model.name!r}: its principal inertias about the reference point, {moments.tolist()} kg m^2, "
+            "differ by more than float64 resolves; expected a body that is not a needle turning about a far pivot."
+        )
     s = np.zeros(at.LOADS + 1 + at.LOAD_SIZE * len(model.forces))
     s[at.MASS] = body.mass
     s[at.INERTIA : at.INERTIA + 3] = moments
