@@ -143,7 +143,7 @@ def test_a_needle_about_a_far_pivot_is_refused():
     m = dal.Model("needle")
     m.add_body("b", 1e4, (1e-12, 1e-12, 1e-12), com=(1, 1, 1))
     m.add_joint("tip", "spherical", "world", "b")
-    with pytest.raises(dal.UnsupportedError, match="'b'.*float64 resolves"):
+    with pytest.raises(dal.UnsupportedError, match=r"'b'.*float64 resolves"):
         dal.simulate(m)
 
 
