@@ -43,7 +43,7 @@ def test_other_users_of_numba_keep_their_cache():
     def f(x):
         return x + 1.0
 
-    assert numba.config.CACHE_DIR == before
+    assert before == numba.config.CACHE_DIR
     assert f(1.0) == 2.0
 
 
