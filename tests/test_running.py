@@ -124,10 +124,26 @@ def test_model_is_frozen_by_a_run(body):
     body.add_body("c", 1, (1, 1, 1))  # the user's own model is not
 
 
-def test_two_bodies_are_refused_by_name(body):
+def test_two_bodies_go_to_the_tree_methods(body):
     body.add_body("c", 1, (1, 1, 1))
-    with pytest.raises(dal.UnsupportedError, match="one body"):
-        dal.simulate(body)
+    with pytest.raises(dal.UnknownNameError, match="unknown stepper 'cayley'"):
+        dal.simulate(body, "cayley", h=0.01, t_end=0.1)
+    assert dal.simulate(body, h=0.01, t_end=0.1).meta["family"] == "tree"
+
+
+def test_a_model_without_freedom_is_refused():
+    with pytest.raises(dal.UnsupportedError, match="no degree of freedom"):
+        dal.simulate(dal.Model("nothing"))
+
+
+def test_a_force_given_as_a_function_acts(body, tmp_path):
+    body.add_force(lambda t, q, v: (0, 0, 0, 3.0, 0, 0))
+    traj = dal.simulate(body, h=0.01, t_end=1.0, save=tmp_path / "run.h5")
+    same = dal.Model("body", gravity=(0, 0, 0))
+    same.add_body("b", 1.5, (1, 2, 2.5), com=(0.1, -0.2, 0.3))
+    assert (dal.simulate(same, h=0.01, t_end=1.0, control=lambda t, q, v: (0, 0, 0, 3.0, 0, 0)).states == traj.states).all()
+    with pytest.raises(dal.OptionError, match="given as functions"):
+        dal.resume(tmp_path / "run.h5", 2.0)
 
 
 def test_unsupported_features_are_named(top):

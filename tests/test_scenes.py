@@ -9,7 +9,7 @@ import pytest
 from dalembert import scenes
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import Model
-from dalembert.registry import find as find_stepper
+from dalembert.options import choose_stepper
 from dalembert.verification import sleeping_threshold
 
 HEAVY_TOP = json.loads((Path(__file__).parent / "data" / "heavy_top.json").read_text())
@@ -53,7 +53,7 @@ def test_scene_describes_itself(name):
     assert scene.name == name
     assert scene.model().name == name
     assert len(scene.summary) > 20
-    assert find_stepper("rigid-body", scene.stepper).order >= 1
+    assert choose_stepper(scene.model(), scene.stepper, ())[1].order >= 1
     n = scene.t_end / scene.h
     assert abs(n - round(n)) < 1e-9 * n
 
@@ -84,7 +84,7 @@ def test_run_converges_to_the_exact_motion_with_its_order(name):
     for k in (2, 4):
         traj = scene.simulate(h=scene.h / k, every=k, t_end=100 * scene.h)
         errors.append(largest_difference(traj, scene.exact(traj.t)))
-    order = find_stepper("rigid-body", scene.stepper).order
+    order = choose_stepper(scene.model(), scene.stepper, ())[1].order
     assert abs(np.log2(errors[0] / errors[1]) - order) < 0.1
 
 

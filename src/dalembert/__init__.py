@@ -24,6 +24,8 @@ _PUBLIC = {
     "Joint": "dalembert.model",
     "Wrench": "dalembert.model",
     "Damper": "dalembert.model",
+    "Spring": "dalembert.model",
+    "Motor": "dalembert.model",
     "Sphere": "dalembert.model",
     "Box": "dalembert.model",
     "Capsule": "dalembert.model",
@@ -34,6 +36,7 @@ _PUBLIC = {
     "simulate": "dalembert.running",
     "resume": "dalembert.running",
     "load": "dalembert.recording",
+    "load_model": "dalembert.importers",
     "Simulation": "dalembert.interactive",
     "Trajectory": "dalembert.trajectory",
     "compiled": "dalembert.inputs",
@@ -80,9 +83,10 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from dalembert.groups import quat, se2, se3, so3
+    from dalembert.importers import load_model
     from dalembert.inputs import compiled
     from dalembert.interactive import Simulation
-    from dalembert.model import Body, Box, Capsule, Convex, Cylinder, Damper, Joint, Mesh, Model, Plane, Sphere, Wrench
+    from dalembert.model import Body, Box, Capsule, Convex, Cylinder, Damper, Joint, Mesh, Model, Motor, Plane, Sphere, Spring, Wrench
     from dalembert.recording import load
     from dalembert.registry import steppers
     from dalembert.running import resume, simulate

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dalembert.errors import OptionError
-from dalembert.families import find_family
 from dalembert.model import Model
 from dalembert.options import choose_stepper
-from dalembert.registry import find
 from dalembert.solvability.advice import StepAdvice
 
 
@@ -16,6 +14,5 @@ def advise(m: Model, q: Any = None, v: Any = None, stepper: str | None = None) -
     """Step sizes for which the equations of a step are proved (or were found) to be solvable at the state q, v."""
     if not isinstance(m, Model):
         raise OptionError(f"advise: the first argument is {type(m).__name__!r}; expected a Model.")
-    family = find_family(m)
-    name = choose_stepper(m, family, ()).name if stepper is None else find(family.name, stepper).name
-    return family.advise(m, m.check_q(q), m.check_v(v), name)
+    family, method = choose_stepper(m, stepper, ())
+    return family.advise(m, m.check_q(q), m.check_v(v), method.name)

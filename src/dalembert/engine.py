@@ -35,9 +35,10 @@ class CompiledEngine:
         self.model, self.family, self.stepper, self.h = model, family, stepper, h
         self.system = family.system(model, options)
         if stepper.prepare is not None:
-            stepper.prepare(self.system, options)
+            longer = stepper.prepare(self.system, options)
+            self.system = self.system if longer is None else longer
         self.weights = np.array(weights, dtype=float)
-        self.work, self.info = np.zeros(family.work_size), np.zeros(family.info_size)
+        self.work, self.info = np.zeros(family.work_size(self.system)), np.zeros(family.info_size)
         self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
         self.tally = np.zeros(len(loop.LOG_COLUMNS))
         self.counter = np.zeros(2, dtype=np.int64)

@@ -40,3 +40,13 @@ def sample(control: Callable[..., Any], t: float, q: Array, v: Array) -> Array:
     if not np.isfinite(tau).all():
         raise OptionError(f"control returned {tau.tolist()} at t = {t:.6g} s; expected finite numbers.")
     return tau
+
+
+def combined(control: Any, functions: list[Callable[..., Any]]) -> Callable[..., Array]:
+    """A control that adds the forces of a model that were given as functions f(t, q, v)."""
+    parts = [*functions, *([] if control is None else [control])]
+
+    def total(t: float, q: Array, v: Array) -> Array:
+        return np.sum([np.asarray(f(t, q, v), dtype=float) for f in parts], axis=0)
+
+    return total

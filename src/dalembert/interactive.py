@@ -9,12 +9,10 @@ import numpy as np
 from dalembert import options
 from dalembert.engine import make_engine
 from dalembert.errors import OptionError, SimulationError, UnknownNameError
-from dalembert.families import find_family
 from dalembert.kernels.status import OK
 from dalembert.model import Model, validate
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, rotate
-from dalembert.registry import find
 from dalembert.running import Run, composition_weights, run_description
 from dalembert.trajectory import Trajectory
 
@@ -47,9 +45,7 @@ class Simulation:
         **stepper_options: Any,
     ):
         model = m.frozen()
-        family = find_family(model)
-        method = options.choose_stepper(model, family, ignore) if stepper is None else find(family.name, stepper)
-        options.check_handles(model, family, method, ignore)
+        family, method = options.choose_stepper(model, stepper, ignore)
         step, _ = options.step_count(h, h)
         resolved = method.resolve(stepper_options)
         weights = composition_weights(compose, method, model, family, h)
@@ -78,15 +74,13 @@ class Simulation:
             raise UnknownNameError("body", body, [b.name for b in self.model.bodies])
         owner = f"force on body {body!r}"
         F, T = (validate.vector(owner, what, x, 3, OptionError) for what, x in (("force", force), ("torque", torque)))
-        b = self.model.body(body)
-        frame = frames(self.model, self.state.q)[body]
-        at = frame.position + rotate(frame.quaternion, b.com) if point is None else validate.vector(owner, "point", point, 3, OptionError)
-        joint = self.model.joints[0]
-        reference = frame.position if joint.kind == "free" else joint.anchor
+        state = self.state
+        frame = frames(self.model, state.q)[body]
+        com = frame.position + rotate(frame.quaternion, self.model.body(body).com)
+        at = com if point is None else validate.vector(owner, "point", point, 3, OptionError)
         to_body = quat_conj(frame.quaternion)
-        self._pending[:3] += rotate(to_body, T + np.cross(at - reference, F))
-        if joint.kind == "free":
-            self._pending[3:] += rotate(to_body, F)
+        wrench = np.concatenate([rotate(to_body, T + np.cross(at - frame.position, F)), rotate(to_body, F)])
+        self._pending += self.model.jacobian(body, state.q).T @ wrench
 
     def step(self, n: int = 1) -> State:
         """Advance by n steps. A step that fails raises; the state is then that of the last good node."""

@@ -17,6 +17,8 @@ from dalembert.errors import OptionError
 from dalembert.model import Model
 from dalembert.model.rotation import Array
 
+__all__ = ["Monitor", "Watch", "energy_within", "seconds"]
+
 Monitor = Callable[[float, Array, Array], bool]
 
 

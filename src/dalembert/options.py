@@ -6,8 +6,8 @@ import math
 import os
 from typing import Any
 
-from dalembert.errors import OptionError, UnsupportedError
-from dalembert.families import Family
+from dalembert.errors import OptionError, UnknownNameError, UnsupportedError
+from dalembert.families import Family, families, find_family
 from dalembert.model import Model
 from dalembert.registry import Stepper, steppers
 
@@ -59,15 +59,23 @@ def unhandled(model: Model, family: Family, stepper: Stepper, ignore: tuple[str,
     """Features of the model that the stepper does not handle."""
     if stepper.python:
         return set()
-    return family.features(model) - set(stepper.handles) - set(ignore)
+    return family.features(model) - set(stepper.handles) - set(ignore) - {"function"}  # functions join the control
 
 
-def choose_stepper(model: Model, family: Family, ignore: tuple[str, ...]) -> Stepper:
-    """The registry's first that handles the model."""
-    for s in steppers(system=family.name):
-        if not unhandled(model, family, s, ignore):
-            return s
-    raise UnsupportedError(f"no stepper handles {sorted(family.features(model))} of {model!r}; ignore=(...) leaves features out.")
+def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...]) -> tuple[Family, Stepper]:
+    """The family and the stepper of that name; without a name the registry's first that handles the model."""
+    fitting = [f for f in families() if f.fits(model)]
+    if not fitting:
+        find_family(model)  # says why
+    for family in fitting:
+        for s in steppers(system=family.name) + steppers(system="any"):
+            if s.name == name or (name is None and not s.python and not unhandled(model, family, s, ignore)):
+                check_handles(model, family, s, ignore)
+                return family, s
+    if name is not None:
+        raise UnknownNameError("stepper", name, {s.name for f in fitting for s in steppers(system=f.name) + steppers(system="any")})
+    features = sorted(set().union(*(f.features(model) for f in fitting)))
+    raise UnsupportedError(f"no stepper handles {features} of {model!r}; ignore=(...) leaves features out.")
 
 
 def check_handles(model: Model, family: Family, stepper: Stepper, ignore: tuple[str, ...]) -> None:

@@ -66,8 +66,9 @@ class Stepper:
     references: tuple[str, ...] = ()
     rank: int = 50
     step: Any = field(default=None, repr=False, compare=False)
-    prepare: Callable[..., None] | None = field(default=None, repr=False, compare=False)
+    prepare: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     python: bool = False
+    adaptive: bool = False  # the error follows tolerances, not h
 
     def promise(self, quantity: str) -> str | None:
         """How the quantity is conserved: 'exactly', 'bounded', 'bounded (integrable motions)' or None."""

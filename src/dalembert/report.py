@@ -11,6 +11,7 @@ from dalembert.reporting.facts import Facts
 from dalembert.reporting.items import Item, Report
 from dalembert.reporting.momentum import judge_balance, judge_conservation
 from dalembert.reporting.run import judge_attitude, judge_body_momentum, judge_solver, judge_status
+from dalembert.reporting.tree import judge_tree
 
 __all__ = ["Item", "Report", "make_report"]
 
@@ -19,16 +20,14 @@ def make_report(traj: Any) -> Report:
     """Judge a trajectory. What the method does not promise, or the model does not allow, is measured but not judged."""
     facts = Facts(traj)
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is reported as such, not warned about
-        found = [
-            judge_status(facts),
-            judge_conservation(facts),
-            judge_balance(facts),
-            *judge_energy(facts),
-            judge_body_momentum(facts),
-            judge_attitude(facts),
-            judge_solver(facts),
-        ]
+        physics = judge_tree(facts) if "tree" in facts.features else judge_body(facts)
+        found = [judge_status(facts), *physics, judge_attitude(facts), judge_solver(facts)]
     return Report(head(facts), tuple(i for i in found if i is not None))
+
+
+def judge_body(facts: Facts) -> list[Item | None]:
+    """One rigid body: everything that its symmetries and its ledger allow to be judged."""
+    return [judge_conservation(facts), judge_balance(facts), *judge_energy(facts), judge_body_momentum(facts)]
 
 
 def head(facts: Facts) -> str:

@@ -17,13 +17,13 @@ from dalembert import environment, options
 from dalembert.engine import make_engine
 from dalembert.errors import ArchiveError, OptionError, SimulationError, UnsupportedError
 from dalembert.families import Family, find_family
-from dalembert.inputs import CompiledControl
+from dalembert.inputs import CompiledControl, combined
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.kernels.status import MEANING, OK
 from dalembert.model import Model
 from dalembert.progress import Progress
 from dalembert.recording import Recording, load
-from dalembert.registry import Stepper, find
+from dalembert.registry import Stepper
 from dalembert.steppers.compose import find_composition
 from dalembert.trajectory import Trajectory
 
@@ -65,20 +65,21 @@ def simulate(
         raise OptionError(f"simulate: the first argument is {type(m).__name__!r}; expected a Model.")
     options.check_on_fail(on_fail)
     model = m.frozen()
-    family = find_family(model)
-    method = options.choose_stepper(model, family, ignore) if stepper is None else find(family.name, stepper)
-    options.check_handles(model, family, method, ignore)
+    family, method = options.choose_stepper(model, stepper, ignore)
     resolved = method.resolve(stepper_options)
     q, v = model.check_q(q0), model.check_v(v0)
     if control is not None and not callable(control):
         raise OptionError(f"control is {control!r}; expected a function control(t, q, v).")
+    functions = [f.function for f in model.forces if f.kind == "function"]
+    if functions:
+        control = combined(control, functions)
     weights = composition_weights(compose, method, model, family, h)
     if h == "auto":
         h = certified_step(model, family, method, q, v, t_end)
     step, n = options.step_count(h, t_end)
     every = options.check_every(every, n)
     meta = run_description(method, compose, family, step, resolved, ignore, control)
-    meta.update(t_end=n * step, every=every, status="running")
+    meta.update(t_end=n * step, every=every, status="running", functions=len(functions))
     engine = make_engine(model, family, method, step, resolved, control, weights)
     engine.start(q, v)
     options.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (model.nq + model.nv)))
@@ -283,11 +284,13 @@ def resume(
     traj = load(path)
     meta = dict(traj.meta)
     _compare_environment(path, meta)
+    if meta.get("functions"):
+        raise OptionError(f"{path}: the model had {meta['functions']} force(s) given as functions, which a file cannot hold; run it anew.")
     if (meta["control"] is None) != (control is None):
         had = "a control, which a file cannot hold: pass control=" if control is None else "no control"
         raise OptionError(f"{path}: the run had {had}.")
     model, method = traj.model, traj.stepper
-    family = find_family(model)
+    family = find_family(model, meta["family"])
     h, n = options.step_count(meta["h"], t_end)
     done = (len(traj) - 1) * meta["every"]
     if n < done:

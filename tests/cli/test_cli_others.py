@@ -69,7 +69,7 @@ def test_debug_shows_the_traceback_and_keeps_the_exit_code(call, capfd):
 
 
 def test_ctrl_c_outside_of_a_run(call, monkeypatch):
-    def interrupt(name):
+    def interrupt(name, *_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run_command.shell, "find_scene", interrupt)
@@ -79,7 +79,7 @@ def test_ctrl_c_outside_of_a_run(call, monkeypatch):
 def test_warnings_are_one_line(call, monkeypatch):
     import warnings
 
-    monkeypatch.setattr(run_command.shell, "find_scene", lambda name: warnings.warn("look out", stacklevel=1) or dal.scenes.find(name))
+    monkeypatch.setattr(run_command.shell, "find_scene", lambda name, *_: warnings.warn("look out", stacklevel=1) or dal.scenes.find(name))
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         assert "warning: look out\n" in call("run", "free-body", "-t", "1").stderr

@@ -8,12 +8,12 @@ from dalembert.steppers.compose import COMPOSITIONS, Composition
 
 STEPPERS = [s for s in steppers() if not s.python]
 SELF_ADJOINT = [s for s in STEPPERS if s.self_adjoint]
-CASES = [(s.name, what) for s in STEPPERS for what, (applies, _) in contracts.CHECKS.items() if applies(s)]
+CASES = [(s.system, s.name, what) for s in STEPPERS for what, (applies, _) in contracts.CHECKS.items() if applies(s)]
 
 
-@pytest.mark.parametrize(("name", "what"), CASES)
-def test_contract(name: str, what: str) -> None:
-    outcome = contracts.run_check(what, find("rigid-body", name))
+@pytest.mark.parametrize(("system", "name", "what"), CASES)
+def test_contract(system: str, name: str, what: str) -> None:
+    outcome = contracts.run_check(what, find(system, name))
     assert outcome.passed, outcome.text
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as dal
+from dalembert.model.forces import Spring
 
 
 def test_ten_lines_build_a_top():
@@ -79,6 +80,18 @@ def test_duplicate_and_unknown_names():
         ({"anchor": "here"}, "anchor"),
         ({"parent": "a"}, "parent and child are both"),
         ({"kind": "free", "parent": "b"}, "world as its parent"),
+        ({"kind": "universal"}, "axis2 is missing; a universal joint has two axes"),
+        ({"kind": "universal", "axis2": (0, 0, -2)}, "parallel to axis"),
+        ({"kind": "universal", "axis2": (0, 0, 0)}, "axis2 is"),
+        ({"kind": "planar", "axis2": (0, 0, 1)}, "parallel to axis"),
+        ({"kind": "revolute", "axis2": (1, 0, 0)}, "a revolute joint has no second axis"),
+        ({"kind": "revolute", "limits": (0, 1, 2)}, r"limits has shape \(3,\)"),
+        ({"kind": "planar", "limits": (0, 1)}, "a planar joint takes none; kinds that do: prismatic, revolute, spherical"),
+        ({"kind": "revolute", "rest": "up"}, "rest is 'up'"),
+        ({"rest": 0.1}, "a spherical joint rests at its reference configuration"),
+        ({"kind": "free", "stiffness": 1}, "a free joint takes none"),
+        ({"kind": "fixed", "stiffness": 1}, "a fixed joint takes none"),
+        ({"kind": "revolute", "armature": -1}, "armature is -1.0"),
     ],
 )
 def test_bad_joints(kwargs, match):
@@ -108,7 +121,19 @@ def test_a_body_cannot_carry_itself():
         (lambda: dal.Box((1, 2, 0)), "size"),
         (lambda: dal.Mesh([(0, 0, 0)] * 4, [(0, 1, 9)]), "triangles"),
         (lambda: dal.Convex([(0, 0, 0)]), "points"),
-        (lambda: dal.Model().add_force(lambda t: 0), "control="),
+        (lambda: dal.Model().add_force(lambda t: 0), r"cannot be called as f\(t, q, v\)"),
+        (lambda: dal.Model().add_force("push"), r"expected one of Wrench, Damper, Spring, or a function"),
+        (lambda: dal.Model().add_force(dal.Sphere(1)), "expected one of Wrench"),
+        (lambda: Spring("a", "a", stiffness=1), "both ends are on one body"),
+        (lambda: Spring("world", "a", stiffness=1), "body_a is the world"),
+        (lambda: Spring("a", "b", (0, 0), stiffness=1), "spring between 'a' and 'b': point_a has shape"),
+        (lambda: Spring("a", "b", stiffness=-1), "stiffness is -1.0"),
+        (lambda: Spring("a", "b", stiffness=1, rest_length=-1), "rest_length is -1.0"),
+        (lambda: Spring("a", "b"), "both 0"),
+        (lambda: dal.Sphere(1, friction=-0.1), "sphere: friction is -0.1"),
+        (lambda: dal.Sphere(1, restitution=1.5), "restitution is 1.5; expected a number from 0 to 1"),
+        (lambda: dal.Sphere(1, extra=[1]), "extra is"),
+        (lambda: dal.Sphere(1, extra={"f": print}), r"extra\['f'\] is"),
         (lambda: dal.Model(gravity=(0, 0)), "gravity has shape"),
     ],
 )
@@ -124,6 +149,24 @@ def test_parts_are_frozen():
         b.mass = 2
     with pytest.raises(ValueError, match="read-only"):
         b.inertia[0, 0] = 2
+
+
+@pytest.mark.parametrize("kind", ["homokinetic", "distance", "gear", "rolling"])
+def test_kinds_to_come_are_unknown(kind):
+    m = dal.Model()
+    m.add_body("a", 1, (1, 1, 1))
+    with pytest.raises(dal.UnknownNameError, match="Known: cylindrical, fixed, free, planar"):
+        m.add_joint("j", kind, "world", "a")
+
+
+def test_material_of_a_shape():
+    extra = {"solref": np.array([0.02, 1.0]), "condim": np.int64(3)}
+    s = dal.Sphere(1, friction=0.4, restitution=0.5, extra=extra)
+    assert s.extra == {"solref": [0.02, 1.0], "condim": 3}
+    assert hash(s) == hash(dal.Sphere(1, friction=0.4, restitution=0.5))
+    plain = s.to_dict()
+    plain["extra"]["condim"] = 4
+    assert s.extra["condim"] == 3
 
 
 def test_shape_inertias_match_mujoco():

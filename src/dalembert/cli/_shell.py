@@ -110,17 +110,26 @@ def state(what: str, given: Sequence[str]) -> Any:
     return {joint: [number(f"{what} of joint {joint!r}", x) for x in text.split(",")] for joint, text in assignments(what, given).items()}
 
 
-def find_scene(name: str) -> Scene:
-    """A scene by its name, or one made from a model in a JSON file as `Model.to_dict` gives it."""
+ROBOT_FILES = (".urdf", ".xml", ".mjcf")
+
+
+def find_scene(name: str, floating_base: bool | None = None, package_dirs: Sequence[Path] = ()) -> Scene:
+    """A scene by its name, or one made from a model in a file: JSON as `Model.to_dict` gives it, URDF or MJCF."""
     from dalembert import scenes
 
-    if not name.endswith(".json"):
+    suffix = Path(name).suffix.lower()
+    if suffix in ROBOT_FILES:
+        from dalembert.importers import load_model
+
+        model = load_model(Path(name), floating_base=floating_base, package_dirs=tuple(package_dirs))
+    elif suffix == ".json":
+        model = read_model(Path(name))
+    else:
         try:
             return scenes.find(name)
         except UnknownNameError as error:
-            raise UnknownNameError("scene (or file *.json)", name, error.known) from None
-    model = read_model(Path(name))
-    return scenes.Scene(name=model.name or Path(name).stem, summary=f"model of {name}", build=model.copy)
+            raise UnknownNameError("scene (or file *.urdf, *.xml, *.json)", name, error.known) from None
+    return scenes.Scene(name=model.name or Path(name).stem, summary=f"model of {name}", build=model.copy, stepper=None)
 
 
 def read_model(path: Path) -> Model:

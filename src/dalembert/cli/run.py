@@ -15,12 +15,16 @@ EXAMPLES = shell.examples(
     "dalembert run tennis-racket --stepper cayley --h 0.005 -o racket.h5",
     "dalembert run heavy-top --compose suzuki4 --t-end 1 --option tol=1e-12",
     "dalembert run model.json --v0 tip=0,0,20",
+    "dalembert run robot.urdf --stepper mk4 --h 0.001 --t-end 5 --ignore limits",
 )
 
 
 def command(
     scene: Annotated[
-        str, typer.Argument(help="Name of a scene (dalembert list scenes), or a model.json that json.dump(model.to_dict()) wrote.")
+        str,
+        typer.Argument(
+            help="Name of a scene (dalembert list scenes), or a file: robot.urdf, scene.xml (MJCF), model.json (Model.to_dict)."
+        ),
     ],
     stepper: Annotated[str | None, typer.Option("--stepper", "-s", help="Method (dalembert list steppers).")] = None,
     h: Annotated[str | None, typer.Option("--h", help="Step size in s, or auto: a step that is proved to be solvable.")] = None,
@@ -34,16 +38,24 @@ def command(
         list[str] | None, typer.Option("--q0", help="Configuration at the start: numbers, or JOINT=numbers; may be repeated.")
     ] = None,
     v0: Annotated[list[str] | None, typer.Option("--v0", help="Velocity at the start: numbers, or JOINT=numbers; may be repeated.")] = None,
+    floating_base: Annotated[
+        bool | None, typer.Option("--floating-base/--fixed-base", help="Root of a URDF: free, or fixed to the world.")
+    ] = None,
+    package_dir: Annotated[list[Path] | None, typer.Option("--package-dir", help="Where package:// meshes are; may be repeated.")] = None,
+    ignore: Annotated[
+        str, typer.Option("--ignore", help="Features of the model to leave out, e.g. limits,joint friction (comma between them).")
+    ] = "",
     progress: Annotated[bool | None, typer.Option("--progress/--no-progress", help="Progress bar; default: in a terminal.")] = None,
 ) -> None:
     """Run a scene, print what was conserved, and save it.
 
     Ctrl-C ends the run; what was computed is reported and saved. Exit code 1 if the verdict is "fail".
     """
-    found = shell.find_scene(scene)
+    found = shell.find_scene(scene, floating_base, package_dir or ())
     step = h if h in (None, "auto") else shell.number("h", h)
     start = {"q0": shell.state("q0", q0 or ()), "v0": shell.state("v0", v0 or ())}
     settings: dict[str, Any] = {k: x for k, x in {"stepper": stepper, "t_end": t_end, "h": step, **start}.items() if x is not None}
+    settings["ignore"] = tuple(word.strip() for word in ignore.split(",") if word.strip())
     options = {k: shell.value(x) for k, x in shell.assignments("option", option or ()).items()}
     try:
         traj = found.simulate(**settings, compose=compose, every=every, save=out, overwrite=overwrite, progress=progress, **options)

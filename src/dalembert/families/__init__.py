@@ -26,19 +26,22 @@ class Family:
     nodal: Any
     hold: Any
     ledger: Any
-    work_size: int
+    work_size: Callable[[Array], int]
     info_size: int
     unpack: Callable[[Model, Array, Array], dict[str, Array]]
     advise: Callable[[Model, Array, Array, str], Any]
 
 
-def find_family(model: Model) -> Family:
-    """The family of a model; UnsupportedError if there is none."""
-    from dalembert.families.rigid_body import FAMILY
+def families() -> tuple[Family, ...]:
+    """All families, the most special first."""
+    from dalembert.families import rigid_body, tree
 
-    for family in (FAMILY,):
-        if family.fits(model):
+    return rigid_body.FAMILY, tree.FAMILY
+
+
+def find_family(model: Model, name: str | None = None) -> Family:
+    """The first family that fits a model (or the one of that name); UnsupportedError if there is none."""
+    for family in families():
+        if name in (None, family.name) and family.fits(model):
             return family
-    raise UnsupportedError(
-        f"no stepper handles {model!r} yet: supported is one body that is free, or joined to the world by a spherical joint."
-    )
+    raise UnsupportedError(f"no stepper handles {model!r}: it has no degree of freedom.")

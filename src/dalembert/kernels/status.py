@@ -11,7 +11,7 @@ TINY = 1e-290
 
 MEANING = {
     OK: "ok",
-    NOT_CONVERGED: "the Newton iteration did not converge",
+    NOT_CONVERGED: "the step did not converge",
     NOT_FINITE: "the state became infinite or not a number",
     SINGULAR: "the Jacobian of the step is singular",
     NO_SOLUTION: "the discrete equations have no real solution at this step size",

@@ -1,8 +1,24 @@
 """Machines: bodies, joints, shapes, forces."""
 
-from dalembert.model.forces import Damper, Wrench
+from dalembert.model.forces import Damper, Spring, Wrench
 from dalembert.model.model import Model
+from dalembert.model.motors import Motor
 from dalembert.model.parts import Body, Joint
 from dalembert.model.shapes import Box, Capsule, Convex, Cylinder, Mesh, Plane, Sphere
 
-__all__ = ["Body", "Box", "Capsule", "Convex", "Cylinder", "Damper", "Joint", "Mesh", "Model", "Plane", "Sphere", "Wrench"]
+__all__ = [
+    "Body",
+    "Box",
+    "Capsule",
+    "Convex",
+    "Cylinder",
+    "Damper",
+    "Joint",
+    "Mesh",
+    "Model",
+    "Motor",
+    "Plane",
+    "Sphere",
+    "Spring",
+    "Wrench",
+]

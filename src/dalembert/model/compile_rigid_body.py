@@ -26,7 +26,7 @@ def features(model: Model) -> set[str]:
     found = {"pivot" if joint.kind == "spherical" else "free"}
     if np.any(model.gravity != 0.0):
         found.add("gravity")
-    found |= {"damping" if f.kind == "damper" else "wrench" for f in model.forces}
+    found |= {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
     if joint.damping > 0:
         found.add("damping")
     for word, value in (("joint friction", joint.friction), ("joint stiffness", joint.stiffness), ("armature", joint.armature)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,20 @@ from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError, OptionError, UnknownNameError
 from dalembert.model import forces as force_module
-from dalembert.model import kinematics, shapes, validate
-from dalembert.model.parts import WORLD, Body, Joint
+from dalembert.model import kinematics, motors, shapes, validate
+from dalembert.model.foreign import Foreign
+from dalembert.model.functions import Dynamics
+from dalembert.model.joints import Axes
+from dalembert.model.motors import Motor
+from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
 from dalembert.model.rotation import Array
 
 
-class Model:
-    """A machine: bodies, joints, forces, gravity.
+class Model(Foreign, Dynamics):
+    """A machine: bodies, joints, motors, forces, gravity, keyframes.
 
-    A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v.
+    A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
+    (if another joint has that name, "<name> (free)"). Joints may be added in any order: that of a parent may come after that of its child.
 
         m = dal.Model("top")
         m.add_body("rotor", mass=1.0, inertia=(1, 1, 2), com=(0, 0, 0.5))
@@ -31,8 +37,13 @@ class Model:
         self.gravity = validate.vector(f"model {name!r}", "gravity", gravity, 3)
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}
-        self._implicit: set[str] = set()
+        self._implicit: dict[str, str] = {}  # free body -> name of its implicit joint
+        self._motors: dict[str, Motor] = {}
+        self._keyframes: dict[str, Keyframe] = {}
         self._forces: list[Any] = []
+        self._placements: dict[str, kinematics.Placement] = {}
+        self.source: dict[str, Any] = {}
+        self.world_shapes: tuple[shapes.Shape, ...] = ()
         self._frozen = False
 
     # building ------------------------------------------------------------------------------------------------------------------
@@ -43,16 +54,32 @@ class Model:
                 f"model {self.name!r} belongs to a run and is frozen; build or change a model before it is simulated, or copy() it."
             )
 
-    def add_body(self, name: str, mass: float, inertia: ArrayLike, com: ArrayLike = (0, 0, 0), pose: Any = None, shapes: Any = ()) -> Body:
-        """Add a body. inertia: 3 principal moments or a 3x3 matrix about the centre of mass; pose: 4x4 or (position, quaternion)."""
+    def add_body(
+        self,
+        name: str,
+        mass: float,
+        inertia: ArrayLike,
+        com: ArrayLike = (0, 0, 0),
+        pose: Any = None,
+        shapes: Any = (),
+        physical: bool = True,
+    ) -> Body:
+        """Add a body. inertia: 3 principal moments or a 3x3 matrix about the centre of mass; pose: 4x4 or (position, quaternion).
+
+        physical=False accepts what no rigid body has by itself: no mass, a point mass, an inertia that violates the triangle inequality.
+        """
         self._change()
         if name in self._bodies:
             raise ModelError(f"body {name!r}: the model has a body of this name already.")
-        body = Body.build(name, mass, inertia, com, pose, shapes)
+        body = Body.build(name, mass, inertia, com, pose, shapes, physical)
         self._bodies[name] = body
-        self._joints[name] = Joint.build(name, "free", WORLD, name, body.position, (0, 0, 1), None)
-        self._implicit.add(name)
+        self._implicit[name] = implicit = _free_name(name) if name in self._joints else name
+        self._joints[implicit] = Joint.build(implicit, "free", WORLD, name, body.position, (0, 0, 1))
         return body
+
+    def add_frame(self, name: str, pose: Any = None, shapes: Any = ()) -> Body:
+        """Add a massless frame: a place on a body (join it by a fixed joint) or a link between two joints that carries a body with mass."""
+        return self.add_body(name, 0.0, (0.0, 0.0, 0.0), pose=pose, shapes=shapes, physical=False)
 
     def add_joint(
         self,
@@ -67,29 +94,40 @@ class Model:
         stiffness: float = 0,
         armature: float = 0,
         limits: Any = None,
+        axis2: ArrayLike | None = None,
+        rest: float = 0,
     ) -> Joint:
-        """Join a child to a parent (a body or "world"); anchor and axis in world coordinates at the reference configuration."""
+        """Join a child to a parent (a body or "world"); anchor and axes in world coordinates at the reference configuration.
+
+        kind: free fixed revolute prismatic cylindrical spherical universal planar. axis2: second axis of a universal joint, x direction
+        of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of every
+        degree of freedom; the stiffness rests at q = rest.
+        """
         self._change()
-        if name in self._joints and name not in self._implicit:
+        if name in self._joints and name not in self._implicit.values():
             raise ModelError(f"joint {name!r}: the model has a joint of this name already.")
-        if name in self._implicit and name != child:
-            raise ModelError(f"joint {name!r}: body {name!r} is free and its implicit joint carries this name.")
         for role, body in (("parent", parent), ("child", child)):
             if body not in self._bodies and not (role == "parent" and body == WORLD):
                 raise UnknownNameError(f"{role} of joint {name!r}", body, [*self._bodies, *([WORLD] if role == "parent" else [])])
-        joint = Joint.build(
-            name, kind, parent, child, anchor, axis, limits, damping=damping, friction=friction, stiffness=stiffness, armature=armature
-        )
+        numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature}
+        joint = Joint.build(name, kind, parent, child, anchor, axis, limits, axis2, rest, **numbers)
         if child not in self._implicit:
             raise ModelError(f"joint {name!r}: body {child!r} has a joint to a parent already; closed loops are not supported yet.")
         if self._leads_to(parent, child):
             raise ModelError(f"joint {name!r}: body {child!r} already carries {parent!r}; a body cannot carry itself.")
         if kind == "free" and parent != WORLD:
             raise ModelError(f"joint {name!r}: a free joint has the world as its parent, got {parent!r}.")
-        self._implicit.discard(child)
-        del self._joints[child]
+        del self._joints[self._implicit.pop(child)]
+        if name in self._joints:  # the implicit joint of another body, which gives the name away
+            self._rename_implicit(name)
         self._joints[name] = joint
+        self._placements.clear()
         return joint
+
+    def _rename_implicit(self, body: str) -> None:
+        new = _free_name(body)
+        self._implicit[body] = new
+        self._joints = {(new if k == body else k): (replace(j, name=new) if k == body else j) for k, j in self._joints.items()}
 
     def _leads_to(self, body: str, ancestor: str) -> bool:
         parents = {j.child: j.parent for j in self._joints.values()}
@@ -100,14 +138,47 @@ class Model:
         return False
 
     def add_force(self, force: Any) -> Any:
-        """Add a force: `dal.Wrench` or `dal.Damper`."""
+        """Add a force: `dal.Wrench`, `dal.Damper`, `dal.Spring`, or a function f(t, q, v) -> tau (nv,). Returns what the model keeps."""
         self._change()
-        if type(force) not in force_module.FORCES.values():
-            raise ModelError(f"force {force!r}: expected a Wrench or a Damper; a function of time and state goes to simulate(control=...).")
-        if force.body not in self._bodies:
-            raise UnknownNameError(f"body of a {force.kind}", force.body, self._bodies)
-        self._forces.append(force)
-        return force
+        kept = force_module.build(force)
+        for body in kept.bodies:
+            if body not in self._bodies:
+                raise UnknownNameError(f"body of a {kept.kind}", body, self._bodies)
+        self._forces.append(kept)
+        return kept
+
+    def add_motor(
+        self,
+        name: str,
+        joint: str,
+        kind: str = "torque",
+        limit: Any = None,
+        gear: float = 1.0,
+        kp: float | None = None,
+        kv: float | None = None,
+    ) -> Motor:
+        """Add a motor to a joint of one degree of freedom. limit: greatest joint force, or (least, greatest). Laws: model/motors.py."""
+        self._change()
+        if name in self._motors:
+            raise ModelError(f"motor {name!r}: the model has a motor of this name already.")
+        motor = Motor.build(name, joint, kind, limit, gear, kp, kv)
+        if joint not in self._joints:
+            raise UnknownNameError(f"joint of motor {name!r}", joint, self._joints)
+        nv = self._joints[joint].coordinates.nv
+        if nv != 1:
+            raise ModelError(f"motor {name!r}: joint {joint!r} ({self._joints[joint].kind}) has {nv} degrees of freedom; expected one.")
+        self._motors[name] = motor
+        return motor
+
+    def add_keyframe(self, name: str, q: Any, v: Any = None) -> Keyframe:
+        """Add a named state, as check_q and check_v take it; `simulate(q0=name)` starts there. Add it after the last joint."""
+        self._change()
+        check_name("keyframe", name)
+        if name in self._keyframes:
+            raise ModelError(f"keyframe {name!r}: the model has a keyframe of this name already.")
+        keyframe = Keyframe(name, validate.frozen(self.check_q(q)), validate.frozen(self.check_v(v)))
+        self._keyframes[name] = keyframe
+        return keyframe
 
     def frozen(self) -> Model:
         """A copy that cannot be changed."""
@@ -119,7 +190,9 @@ class Model:
         """A copy that can be changed."""
         other = copy.copy(self)
         other._bodies, other._joints = dict(self._bodies), dict(self._joints)
-        other._implicit, other._forces = set(self._implicit), list(self._forces)
+        other._implicit, other._forces = dict(self._implicit), list(self._forces)
+        other._motors, other._keyframes, other._placements = dict(self._motors), dict(self._keyframes), dict(self._placements)
+        other.source = copy.deepcopy(self.source)
         other._frozen = False
         return other
 
@@ -134,6 +207,16 @@ class Model:
     def joints(self) -> tuple[Joint, ...]:
         """Joints in the order of q and v, implicit free joints included."""
         return tuple(self._joints.values())
+
+    @property
+    def motors(self) -> tuple[Motor, ...]:
+        """Motors in the order in which they were added, which is that of the inputs u."""
+        return tuple(self._motors.values())
+
+    @property
+    def keyframes(self) -> tuple[Keyframe, ...]:
+        """Keyframes in the order in which they were added."""
+        return tuple(self._keyframes.values())
 
     @property
     def forces(self) -> tuple[Any, ...]:
@@ -151,6 +234,33 @@ class Model:
         if name not in self._joints:
             raise UnknownNameError("joint", name, self._joints)
         return self._joints[name]
+
+    def motor(self, name: str) -> Motor:
+        """The motor of that name."""
+        if name not in self._motors:
+            raise UnknownNameError("motor", name, self._motors)
+        return self._motors[name]
+
+    def keyframe(self, name: str) -> Keyframe:
+        """The keyframe of that name, if the model has not grown since it was added."""
+        if name not in self._keyframes:
+            raise UnknownNameError("keyframe", name, self._keyframes)
+        found = self._keyframes[name]
+        if (len(found.q), len(found.v)) != (self.nq, self.nv):
+            raise OptionError(
+                f"keyframe {name!r} has {len(found.q)} coordinates and the model now has {self.nq}; add keyframes after the last joint."
+            )
+        return found
+
+    def joint_axes(self, joint: Joint | str) -> Axes:
+        """Axes of a joint in its joint frame, as its kind takes them."""
+        return self.placement(joint if isinstance(joint, str) else joint.name).axes
+
+    def placement(self, name: str) -> kinematics.Placement:
+        """Where the joint of that name sits in its parent and its child, and its axes in the joint frame."""
+        if name not in self._placements:
+            self._placements[name] = kinematics.place(self, self.joint(name))
+        return self._placements[name]
 
     @property
     def total_mass(self) -> float:
@@ -183,40 +293,36 @@ class Model:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def random(self, rng: np.random.Generator | int | None = None) -> Array:
-        """A random configuration."""
+        """A random configuration, within the limits of the joints of one degree of freedom."""
         rng = np.random.default_rng(rng)
-        parts = [j.coordinates.random(rng) for j in self.joints]
+        parts = [rng.uniform(*j.limits, size=1) if j.limits and j.coordinates.nq == 1 else j.coordinates.random(rng) for j in self.joints]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def check_q(self, q: Any = None) -> Array:
-        """A full configuration from None (neutral), an array, or {joint: coordinates}; quaternions normalised."""
+        """A full configuration from None (neutral), an array, {joint: coordinates}, or a keyframe's name; quaternions normalised."""
         if q is None:
             return self.neutral()
+        if isinstance(q, str):
+            return np.array(self.keyframe(q).q)
+        slices = self.q_slices()
         if isinstance(q, Mapping):
-            q = self._by_name("q0", q, self.neutral(), self.q_slices())
+            q = validate.by_name("q0", q, self.neutral(), slices)
         full = np.array(validate.vector(f"model {self.name!r}", "q", q, self.nq, OptionError))
         for j in self.joints:
-            at = self.q_slices()[j.name].start
             for slot in j.coordinates.quaternion_slots():
-                s = slice(at + slot, at + slot + 4)
-                full[s] = validate.unit_quaternion(f"joint {j.name!r}", "quaternion in q", full[s], OptionError)
+                at = slices[j.name].start + slot
+                full[at : at + 4] = validate.unit_quaternion(f"joint {j.name!r}", "quaternion in q", full[at : at + 4], OptionError)
         return full
 
     def check_v(self, v: Any = None) -> Array:
-        """A full velocity from None (rest), an array, or {joint: rates}."""
+        """A full velocity from None (rest), an array, {joint: rates}, or a keyframe's name."""
         if v is None:
             return np.zeros(self.nv)
+        if isinstance(v, str):
+            return np.array(self.keyframe(v).v)
         if isinstance(v, Mapping):
-            v = self._by_name("v0", v, np.zeros(self.nv), self.v_slices())
+            v = validate.by_name("v0", v, np.zeros(self.nv), self.v_slices())
         return np.array(validate.vector(f"model {self.name!r}", "v", v, self.nv, OptionError))
-
-    def _by_name(self, what: str, given: Mapping[str, Any], full: Array, where: dict[str, slice]) -> Array:
-        for name, values in given.items():
-            if name not in where:
-                raise UnknownNameError(f"joint in {what}", name, where)
-            s = where[name]
-            full[s] = validate.vector(f"joint {name!r}", what, np.atleast_1d(values), s.stop - s.start, OptionError)
-        return full
 
     def integrate(self, q: ArrayLike, dq: ArrayLike) -> Array:
         """q moved along the tangent vector dq."""
@@ -232,12 +338,20 @@ class Model:
         """World poses of the body frames, (..., bodies, 4, 4)."""
         return kinematics.poses(self, np.asarray(q, dtype=float))
 
+    def jacobian(self, body: str, q: ArrayLike) -> Array:
+        """(..., 6, nv): twist (omega, v) of the body frame, body axes, = jacobian v."""
+        return kinematics.jacobian(self, body, np.asarray(q, dtype=float))
+
+    def motor_forces(self, u: Any, q: ArrayLike, v: ArrayLike) -> Array:
+        """Joint forces (..., nv) of the motors from their inputs: an array in the order of `motors`, or {motor: input}."""
+        return motors.forces(self, u, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
+
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """J"""
+        """Of bodies and armatures, J."""
         return kinematics.kinetic_energy(self, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
 
     def potential_energy(self, q: ArrayLike) -> Array:
-        """-sum m g . x_com, J"""
+        """Of gravity, springs and joint stiffness, J."""
         return kinematics.potential_energy(self, np.asarray(q, dtype=float))
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -250,15 +364,20 @@ class Model:
 
     # data ----------------------------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data that `from_dict` reads."""
+    def to_dict(self, drop_functions: bool = False) -> dict[str, Any]:
+        """Plain data that `from_dict` reads. Forces that are functions are refused, or left out if drop_functions."""
+        implicit = set(self._implicit.values())
         return {
             "name": self.name,
             "gravity": self.gravity.tolist(),
             "bodies": [b.to_dict() for b in self.bodies],
-            "joints": [j.to_dict() for j in self.joints if j.name not in self._implicit],
-            "forces": [f.to_dict() for f in self._forces],
+            "joints": [j.to_dict() for j in self.joints if j.name not in implicit],
+            "motors": [m.to_dict() for m in self.motors],
+            "keyframes": [k.to_dict() for k in self.keyframes],
+            "forces": [f.to_dict() for f in self._forces if not (drop_functions and f.kind == "function")],
             "order": [j.name for j in self.joints],
+            **({"source": copy.deepcopy(self.source)} if self.source else {}),
+            **({"world_shapes": [s.to_dict() for s in self.world_shapes]} if self.world_shapes else {}),
         }
 
     @classmethod
@@ -269,11 +388,21 @@ class Model:
             m.add_body(**{**b, "shapes": [shapes.from_dict(s) for s in b["shapes"]]})
         for j in data["joints"]:
             m.add_joint(**j)
+        m._joints = {name: m._joints[name] for name in data["order"]}
+        for motor in data.get("motors", ()):
+            m.add_motor(**motor)
+        for k in data.get("keyframes", ()):
+            m._keyframes[k["name"]] = Keyframe(k["name"], *(validate.frozen(np.array(k[x], dtype=float)) for x in "qv"))
         for f in data["forces"]:
             m.add_force(force_module.from_dict(f))
-        m._joints = {name: m._joints[name] for name in data["order"]}
+        m.source = copy.deepcopy(dict(data.get("source", {})))
+        m.world_shapes = tuple(shapes.from_dict(s) for s in data.get("world_shapes", ()))
         return m
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{j.name} ({j.kind})" for j in self.joints)
         return f"Model({self.name!r}: {len(self._bodies)} bodies, {self.total_mass:g} kg, joints: {kinds or 'none'})"
+
+
+def _free_name(body: str) -> str:
+    return f"{body} (free)"

@@ -26,7 +26,11 @@ def check_name(what: str, name: Any) -> str:
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body: mass (kg), inertia about the centre of mass in body axes (kg m^2), centre of mass in the body frame, reference pose."""
+    """A rigid body: mass (kg), inertia about the centre of mass in body axes (kg m^2), centre of mass in the body frame, reference pose.
+
+    physical: False for data that no distribution of mass has by itself, such as a massless frame between two joints, a point mass, or
+    the inertia of an imported file that violates the triangle inequality; what such a body is joined to decides whether it can move.
+    """
 
     name: str
     mass: float
@@ -35,20 +39,29 @@ class Body:
     position: Array
     quaternion: Array
     shapes: tuple[Shape, ...]
+    physical: bool = True
 
     @classmethod
-    def build(cls, name: str, mass: Any, inertia: Any, com: Any = (0, 0, 0), pose: Any = None, shapes: Any = ()) -> Body:
+    def build(
+        cls, name: str, mass: Any, inertia: Any, com: Any = (0, 0, 0), pose: Any = None, shapes: Any = (), physical: bool = True
+    ) -> Body:
         """Check everything that can be checked."""
         check_name("body", name)
         owner = f"body {name!r}"
         if name == WORLD:
             raise ModelError("body 'world': that name belongs to the fixed frame.")
-        m = validate.number(owner, "mass", mass, 0.0, strict=True)
+        m = validate.number(owner, "mass", mass, 0.0, strict=physical)
+        I = validate.inertia(owner, inertia) if physical else validate.symmetric(owner, "inertia", inertia)
         for s in shapes:
             if not isinstance(s, Shape):
                 raise ModelError(f"{owner}: shape {s!r} is not a shape; expected one of {', '.join(shape_module.SHAPES)}.")
         position, quaternion = validate.pose(owner, pose)
-        return cls(name, m, validate.inertia(owner, inertia), validate.vector(owner, "com", com, 3), position, quaternion, tuple(shapes))
+        return cls(name, m, I, validate.vector(owner, "com", com, 3), position, quaternion, tuple(shapes), bool(physical))
+
+    @property
+    def massless(self) -> bool:
+        """True for a frame: neither mass nor inertia."""
+        return self.mass == 0.0 and not self.inertia.any()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: arguments of `Model.add_body`."""
@@ -59,12 +72,18 @@ class Body:
             "com": self.com.tolist(),
             "pose": [self.position.tolist(), self.quaternion.tolist()],
             "shapes": [s.to_dict() for s in self.shapes],
+            **({} if self.physical else {"physical": False}),
         }
 
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint: kind, parent, child; anchor and axis in world coordinates at the reference configuration."""
+    """A joint: kind, parent, child; anchor and axes in world coordinates at the reference configuration.
+
+    damping, friction, stiffness and armature act on every degree of freedom alike: joint force -damping v, -stiffness (q - rest) (for a
+    spherical joint -stiffness times the rotation vector), friction at most that large, armature added to the diagonal of the mass matrix.
+    limits: bounds on q of a joint of one degree of freedom; on the angle of a spherical joint.
+    """
 
     name: str
     kind: str
@@ -77,6 +96,8 @@ class Joint:
     stiffness: float = 0.0
     armature: float = 0.0
     limits: tuple[float, float] | None = None
+    axis2: Array | None = None
+    rest: float = 0.0
 
     @property
     def coordinates(self) -> JointKind:
@@ -84,7 +105,19 @@ class Joint:
         return KINDS[self.kind]
 
     @classmethod
-    def build(cls, name: str, kind: str, parent: str, child: str, anchor: Any, axis: Any, limits: Any, **numbers: Any) -> Joint:
+    def build(
+        cls,
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        anchor: Any,
+        axis: Any,
+        limits: Any = None,
+        axis2: Any = None,
+        rest: Any = 0.0,
+        **numbers: Any,
+    ) -> Joint:
         """Check everything that can be checked without the model."""
         check_name("joint", name)
         owner = f"joint {name!r}"
@@ -92,20 +125,60 @@ class Joint:
             raise UnknownNameError(f"kind of {owner}", kind, KINDS)
         if parent == child:
             raise ModelError(f"{owner}: parent and child are both {parent!r}.")
-        a = validate.vector(owner, "axis", axis, 3)
-        length = float(np.linalg.norm(a))
-        if length < 1e-12:
-            raise ModelError(f"{owner}: axis is {a.tolist()}; expected a direction.")
-        checked = {what: validate.number(owner, what, value, 0.0) for what, value in numbers.items()}
-        if limits is not None:
-            low, high = validate.vector(owner, "limits", limits, 2)
-            if not low < high:
-                raise ModelError(f"{owner}: limits are ({low}, {high}); expected lower < upper.")
-            limits = (float(low), float(high))
-        return cls(
-            name, kind, parent, child, validate.vector(owner, "anchor", anchor, 3), validate.frozen(a / length), limits=limits, **checked
+        first = validate.direction(owner, "axis", axis)
+        joint = cls(
+            name,
+            kind,
+            parent,
+            child,
+            validate.vector(owner, "anchor", anchor, 3),
+            first,
+            limits=None if limits is None else validate.interval(owner, "limits", limits),
+            axis2=_second_axis(owner, KINDS[kind], first, axis2),
+            rest=validate.number(owner, "rest", rest),
+            **{what: validate.number(owner, what, value, 0.0) for what, value in numbers.items()},
         )
+        joint._check_kind(owner)
+        return joint
+
+    def _check_kind(self, owner: str) -> None:
+        """Refuse what the kind has no meaning for."""
+        kind = self.coordinates
+        if self.limits is not None and not kind.limitable:
+            able = ", ".join(k.name for k in KINDS.values() if k.limitable)
+            raise ModelError(f"{owner}: limits are {self.limits}, but a {self.kind} joint takes none; kinds that do: {able}.")
+        if self.stiffness > 0 and not kind.elastic:
+            raise ModelError(f"{owner}: stiffness is {self.stiffness}, but a {self.kind} joint takes none; expected 0.")
+        if self.rest != 0 and not kind.has_rest:
+            raise ModelError(f"{owner}: rest is {self.rest}, but a {self.kind} joint rests at its reference configuration; expected 0.")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: arguments of `Model.add_joint`."""
-        return {**self.__dict__, "anchor": self.anchor.tolist(), "axis": self.axis.tolist()}
+        vectors = {what: a.tolist() for what in ("anchor", "axis", "axis2") if (a := getattr(self, what)) is not None}
+        return {**self.__dict__, **vectors}
+
+
+def _second_axis(owner: str, kind: JointKind, axis: Array, value: Any) -> Array | None:
+    if value is None:
+        if kind.second_axis == "required":
+            raise ModelError(f"{owner}: axis2 is missing; a {kind.name} joint has two axes.")
+        return None
+    if kind.second_axis == "none":
+        raise ModelError(f"{owner}: axis2 is {value!r}, but a {kind.name} joint has no second axis.")
+    second = validate.direction(owner, "axis2", value)
+    if np.linalg.norm(np.cross(axis, second)) < 1e-6:
+        raise ModelError(f"{owner}: axis2 {second.tolist()} is parallel to axis {axis.tolist()}; expected another direction.")
+    return second
+
+
+@dataclass(frozen=True)
+class Keyframe:
+    """A named state: q, and v (zero unless given)."""
+
+    name: str
+    q: Array
+    v: Array
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: arguments of `Model.add_keyframe`."""
+        return {"name": self.name, "q": self.q.tolist(), "v": self.v.tolist()}

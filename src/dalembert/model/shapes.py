@@ -14,23 +14,36 @@ from dalembert.model.rotation import Array
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What all shapes share: where they sit in the body frame."""
+    """What all shapes share: where they sit in the body frame, and what they are made of.
+
+    friction: Coulomb coefficient; restitution: 0 (no bounce) to 1; extra: contact parameters of an imported file, as plain data.
+    """
 
     position: Any = (0.0, 0.0, 0.0)
     quaternion: Any = (1.0, 0.0, 0.0, 0.0)
+    friction: float = 1.0
+    restitution: float = 0.0
+    extra: dict[str, Any] = field(default_factory=dict, hash=False, repr=False)
     kind: ClassVar[str] = "shape"
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
         set_(self, "position", tuple(validate.vector(self.kind, "position", self.position, 3).tolist()))
         set_(self, "quaternion", tuple(validate.unit_quaternion(self.kind, "quaternion", self.quaternion).tolist()))
+        set_(self, "friction", validate.number(self.kind, "friction", self.friction, 0.0))
+        set_(self, "restitution", validate.number(self.kind, "restitution", self.restitution, 0.0))
+        if self.restitution > 1.0:
+            raise ModelError(f"{self.kind}: restitution is {self.restitution}; expected a number from 0 to 1.")
+        if not isinstance(self.extra, dict):
+            raise ModelError(f"{self.kind}: extra is {self.extra!r}; expected a dict.")
+        set_(self, "extra", validate.plain(self.kind, "extra", self.extra))
 
     def _length(self, name: str) -> None:
         object.__setattr__(self, name, validate.number(self.kind, name, getattr(self, name), 0.0, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kind": self.kind, **self.__dict__}
+        return {"kind": self.kind, **self.__dict__, "extra": validate.plain(self.kind, "extra", self.extra)}
 
 
 @dataclass(frozen=True)

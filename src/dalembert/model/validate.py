@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from dalembert.errors import DalembertError, ModelError
+from dalembert.errors import DalembertError, ModelError, OptionError, UnknownNameError
 from dalembert.model.rotation import Array, from_matrix
 
 
@@ -41,13 +42,53 @@ def number(owner: str, what: str, value: Any, least: float = -np.inf, strict: bo
     return x
 
 
+def direction(owner: str, what: str, value: Any) -> Array:
+    """A unit vector along three numbers; one that is a unit vector to round-off already keeps its digits."""
+    a = vector(owner, what, value, 3)
+    length = float(np.linalg.norm(a))
+    if length < 1e-12:
+        raise ModelError(f"{owner}: {what} is {a.tolist()}; expected a direction.")
+    return a if abs(length - 1.0) < 1e-15 else frozen(a / length)
+
+
+def interval(owner: str, what: str, value: Any) -> tuple[float, float]:
+    """(lower, upper) with lower < upper."""
+    low, high = vector(owner, what, value, 2).tolist()
+    if not low < high:
+        raise ModelError(f"{owner}: {what} are ({low}, {high}); expected lower < upper.")
+    return low, high
+
+
+def plain(owner: str, what: str, value: Any) -> Any:
+    """A copy of plain data (None, bool, numbers, strings, lists and dicts of these) that JSON can hold; arrays become lists."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(owner, what, x) for x in value]
+    if isinstance(value, Mapping) and all(isinstance(k, str) for k in value):
+        return {k: plain(owner, f"{what}[{k!r}]", x) for k, x in value.items()}
+    raise ModelError(f"{owner}: {what} is {value!r}; expected numbers, strings, and lists or dicts of these (keys: strings).")
+
+
+def by_name(what: str, given: Mapping[str, Any], full: Array, where: dict[str, slice]) -> Array:
+    """`full` with the slices of some joints replaced."""
+    for name, values in given.items():
+        if name not in where:
+            raise UnknownNameError(f"joint in {what}", name, where)
+        s = where[name]
+        full[s] = vector(f"joint {name!r}", what, np.atleast_1d(values), s.stop - s.start, OptionError)
+    return full
+
+
 def unit_quaternion(owner: str, what: str, value: Any, error: type[DalembertError] = ModelError) -> Array:
-    """A quaternion, normalised; refused where its norm is off by more than 1e-3."""
+    """A quaternion, normalised (one that is normal to round-off keeps its digits); refused where its norm is off by more than 1e-3."""
     q = vector(owner, what, value, 4, error)
     n = float(np.linalg.norm(q))
     if abs(n - 1.0) > 1e-3:
         raise error(f"{owner}: {what} {q.tolist()} has norm {n:.6g}; expected a unit quaternion (w, x, y, z).")
-    return frozen(q / n)
+    return q if abs(n - 1.0) < 1e-15 else frozen(q / n)
 
 
 def rotation(owner: str, what: str, value: Any) -> Array:
@@ -73,21 +114,26 @@ def pose(owner: str, value: Any) -> tuple[Array, Array]:
     return vector(owner, "position of the pose", T[:3, 3], 3), rotation(owner, "rotation of the pose", T[:3, :3])
 
 
-def inertia(owner: str, value: Any) -> Array:
-    """3x3 inertia about the centre of mass from 3 numbers or a matrix: symmetric, positive definite, triangle inequality."""
+def symmetric(owner: str, what: str, value: Any) -> Array:
+    """A symmetric, finite 3x3 matrix from 3 numbers or a matrix."""
     try:
         a = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"{owner}: inertia is {value!r}; expected 3 numbers or a 3x3 matrix.") from None
+        raise ModelError(f"{owner}: {what} is {value!r}; expected 3 numbers or a 3x3 matrix.") from None
     if a.shape == (3,):
         a = np.diag(a)
     if a.shape != (3, 3):
-        raise ModelError(f"{owner}: inertia has shape {a.shape}; expected (3,) or (3, 3).")
+        raise ModelError(f"{owner}: {what} has shape {a.shape}; expected (3,) or (3, 3).")
     if not np.isfinite(a).all():
-        raise ModelError(f"{owner}: inertia is {a.tolist()}; expected finite numbers.")
+        raise ModelError(f"{owner}: {what} is {a.tolist()}; expected finite numbers.")
     if not np.allclose(a, a.T, rtol=1e-9, atol=1e-12 * np.abs(a).max()):
-        raise ModelError(f"{owner}: inertia {a.tolist()} is not symmetric.")
-    a = 0.5 * (a + a.T)
+        raise ModelError(f"{owner}: {what} {a.tolist()} is not symmetric.")
+    return frozen(0.5 * (a + a.T))
+
+
+def inertia(owner: str, value: Any) -> Array:
+    """3x3 inertia about the centre of mass from 3 numbers or a matrix: symmetric, positive definite, triangle inequality."""
+    a = symmetric(owner, "inertia", value)
     moments = np.linalg.eigvalsh(a)
     if moments[0] <= 0:
         raise ModelError(f"{owner}: inertia is not positive definite: its principal moments are {moments.tolist()}.")
@@ -96,4 +142,4 @@ def inertia(owner: str, value: Any) -> Array:
             f"{owner}: principal moments {moments.tolist()} violate the triangle inequality (the largest may not exceed "
             "the sum of the others): no distribution of mass has this inertia."
         )
-    return frozen(a)
+    return a

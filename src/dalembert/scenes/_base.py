@@ -14,7 +14,7 @@ from dalembert.model.rotation import Array
 class Scene:
     """A machine with a state to start from: shared by tests, examples, benchmarks and pictures.
 
-    h, t_end in s; stepper: the method that shows it best; references: keys of the bibliography.
+    h, t_end in s; stepper: the method that shows it best (None: the first that handles the model); references: keys of the bibliography.
     chaotic: neighbouring motions separate exponentially, so two methods agree for a short time only.
     exact: t (n,) -> q (n, nq), the closed form, where there is one.
     """
@@ -26,7 +26,7 @@ class Scene:
     v0: Any = None
     h: float = 0.01
     t_end: float = 10.0
-    stepper: str = "cayley"
+    stepper: str | None = "cayley"
     chaotic: bool = False
     references: tuple[str, ...] = ()
     exact: Callable[[Any], Array] | None = field(default=None, repr=False)

@@ -1,9 +1,11 @@
-"""Joint kinds: one file each, found by their name."""
+"""Joint kinds: one file each, found by their name. Every module of this package that ends in `KIND = ...` is a kind: no list to edit."""
 
-from dalembert.model.joints._base import JointKind
-from dalembert.model.joints.free import Free
-from dalembert.model.joints.spherical import Spherical
+import importlib
+import pkgutil
 
-KINDS: dict[str, JointKind] = {kind.name: kind for kind in (Free(), Spherical())}
+from dalembert.model.joints._base import Axes, JointKind, Primitive
 
-__all__ = ["KINDS", "JointKind"]
+_MODULES = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+KINDS: dict[str, JointKind] = {m.KIND.name: m.KIND for m in _MODULES}
+
+__all__ = ["KINDS", "Axes", "JointKind", "Primitive"]

@@ -1,14 +1,15 @@
 """`free`: six degrees of freedom.
 
 q = (position, quaternion): pose of the body frame in the parent (the world),  v = (omega, velocity of the origin), body axes
-g_dot = g hat(v) on SE(3)
+g = (position, R(quaternion)) is absolute, so the axes of the joint play no part:  g_dot = g hat(v) on SE(3),  S = 1
+integrate: g exp(dq),  difference: log(g0^-1 g1)
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dalembert.model.joints._base import JointKind
+from dalembert.model.joints._base import Axes, JointKind, Primitive
 from dalembert.model.rotation import Array, quat_conj, quat_exp, quat_log, quat_mul, rotate
 
 
@@ -45,6 +46,7 @@ class Free(JointKind):
 
     name = "free"
     nq, nv = 7, 6
+    elastic = False
     q_names, q_units = ("x", "y", "z", "qw", "qx", "qy", "qz"), ("m",) * 3 + ("1",) * 4
     v_names, v_units = ("wx", "wy", "wz", "vx", "vy", "vz"), ("rad/s",) * 3 + ("m/s",) * 3
 
@@ -67,11 +69,20 @@ class Free(JointKind):
         x = rotate(inverse, q1[..., :3] - q0[..., :3])
         return np.concatenate([w, left_jacobian_solve(w, x)], axis=-1)
 
-    def transform(self, q: Array) -> tuple[Array, Array]:
+    def transform(self, q: Array, axes: Axes) -> tuple[Array, Array]:
         return q[..., :3], q[..., 3:]
 
-    def twist(self, q: Array, v: Array) -> Array:
+    def subspace(self, q: Array, axes: Axes) -> Array:
+        return np.broadcast_to(np.eye(6), (*q.shape[:-1], 6, 6))
+
+    def twist(self, q: Array, v: Array, axes: Axes) -> Array:
         return v
+
+    def primitives(self, axes: Axes) -> tuple[Primitive, ...]:
+        return (("free", None),)
 
     def quaternion_slots(self) -> tuple[int, ...]:
         return (3,)
+
+
+KIND = Free()

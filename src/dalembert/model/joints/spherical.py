@@ -1,15 +1,18 @@
 """`spherical`: three rotations about a point.
 
-q = quaternion of the child relative to the parent (1 at the reference configuration), v = omega of the child relative to the parent, child
-axes
-q_dot = q * (0, v)/2
+q = quaternion of the child relative to the parent (1 at the reference configuration), v = omega of the child relative to the
+parent, child axes
+g = (0, R(q)),  q_dot = q * (0, v)/2,  S = (1; 0)
+integrate: q exp(dq/2),  difference: 2 log(q0^-1 q1)
+A stiffness k has the energy k |phi|^2/2 with phi the rotation vector of q, |phi| <= pi; its torque in child axes is -k phi, because the
+tangent map of the exponential leaves phi itself unchanged. Limits (0, b) bound the angle |phi|.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dalembert.model.joints._base import JointKind
+from dalembert.model.joints._base import Axes, JointKind, Primitive
 from dalembert.model.rotation import Array, quat_conj, quat_exp, quat_log, quat_mul
 
 
@@ -18,6 +21,7 @@ class Spherical(JointKind):
 
     name = "spherical"
     nq, nv = 4, 3
+    limitable = True
     q_names, q_units = ("qw", "qx", "qy", "qz"), ("1",) * 4
     v_names, v_units = ("wx", "wy", "wz"), ("rad/s",) * 3
 
@@ -35,11 +39,20 @@ class Spherical(JointKind):
     def difference(self, q0: Array, q1: Array) -> Array:
         return quat_log(quat_mul(quat_conj(q0), q1))
 
-    def transform(self, q: Array) -> tuple[Array, Array]:
+    def transform(self, q: Array, axes: Axes) -> tuple[Array, Array]:
         return np.zeros((*q.shape[:-1], 3)), q
 
-    def twist(self, q: Array, v: Array) -> Array:
+    def subspace(self, q: Array, axes: Axes) -> Array:
+        return np.broadcast_to(np.eye(6, 3), (*q.shape[:-1], 6, 3))
+
+    def twist(self, q: Array, v: Array, axes: Axes) -> Array:
         return np.concatenate([v, np.zeros_like(v)], axis=-1)
+
+    def primitives(self, axes: Axes) -> tuple[Primitive, ...]:
+        return (("spherical", None),)
 
     def quaternion_slots(self) -> tuple[int, ...]:
         return (0,)
+
+
+KIND = Spherical()

@@ -1,0 +1,169 @@
+"""Chains of revolute joints and real robots: forward dynamics and steps beside MuJoCo and Pinocchio in the same run.
+
+    python benchmarks/trees.py [--quick]
+
+Forward dynamics of this library is timed inside its compiled code (a loop of calls), MuJoCo by mj_forward and Pinocchio by aba from Python, each with the
+cost of an empty Python call subtracted; mk4 against one mj_step of MuJoCo's RK4 (all steps in one call).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+import pinocchio
+from _timing import interleaved
+
+import dalembert as dal
+from dalembert.engine import make_engine
+from dalembert.families import find_family
+from dalembert.kernels._jit import kernel
+from dalembert.kernels.tree.aba import accelerations
+from dalembert.model.dynamics import TreeDynamics
+from dalembert.registry import find
+
+SIZES = (1, 3, 10, 30, 100, 300, 1000)
+
+
+def chain(n: int) -> dal.Model:
+    """n rods of 0.5 m, axes y and z in turn, pinned to the world."""
+    m = dal.Model(f"chain of {n}")
+    for i in range(n):
+        m.add_body(f"rod{i}", 1.0, (0.002, 0.02, 0.02), com=(0.25, 0, 0), pose=((0.5 * i, 0, 0), (1, 0, 0, 0)))
+        axis = (0, 1, 0) if i % 2 == 0 else (0, 0, 1)
+        m.add_joint(f"j{i}", "revolute", "world" if i == 0 else f"rod{i - 1}", f"rod{i}", anchor=(0.5 * i, 0, 0), axis=axis)
+    return m
+
+
+def chain_mjcf(n: int, h: float, integrator: str) -> str:
+    """The same chain for MuJoCo."""
+    opening, closing = "", ""
+    for i in range(n):
+        axis = "0 1 0" if i % 2 == 0 else "0 0 1"
+        opening += f'<body pos="{0.5 if i else 0} 0 0"><joint type="hinge" axis="{axis}"/><inertial pos="0.25 0 0" mass="1" diaginertia="0.002 0.02 0.02"/>'
+        closing += "</body>"
+    flags = '<flag contact="disable" constraint="disable" autoreset="disable"/>'
+    return f'<mujoco><option timestep="{h}" integrator="{integrator}" gravity="0 0 -9.81">{flags}</option><worldbody>{opening}{closing}</worldbody></mujoco>'
+
+
+def chain_pinocchio(n: int) -> pinocchio.Model:
+    """The same chain for Pinocchio."""
+    model, parent = pinocchio.Model(), 0
+    inertia = pinocchio.Inertia(1.0, np.array([0.25, 0, 0]), np.diag([0.002, 0.02, 0.02]))
+    for i in range(n):
+        joint = pinocchio.JointModelRY() if i % 2 == 0 else pinocchio.JointModelRZ()
+        place = pinocchio.SE3(np.eye(3), np.array([0.5 if i else 0.0, 0, 0]))
+        parent = model.addJoint(parent, joint, place, f"j{i}")
+        model.appendBodyToJoint(parent, inertia, pinocchio.SE3.Identity())
+    return model
+
+
+@kernel
+def repeat(system, work, q, v, tau, acc, times, nv):
+    """Many evaluations in compiled code; tau is reset each time."""
+    for _ in range(times):
+        for i in range(nv):
+            work[tau + i] = 0.0
+        accelerations(system, work, q, v, tau, acc)
+
+
+def forward_dynamics(n: int, rounds: int) -> dict[str, float]:
+    """Microseconds per evaluation."""
+    rng = np.random.default_rng(n)
+    q, v = rng.uniform(-0.3, 0.3, n), rng.uniform(-0.5, 0.5, n)
+    times = max(20, 20_000 // n)
+    d = TreeDynamics(chain(n))
+    d._state(q, v)
+    pin = chain_pinocchio(n)
+    data, zero = pin.createData(), np.zeros(n)
+    mj = mujoco.MjModel.from_xml_string(chain_mjcf(n, 0.01, "Euler"))
+    mjd = mujoco.MjData(mj)
+    mjd.qpos[:], mjd.qvel[:] = q, v
+    ours = d.forward_dynamics(q, v)
+    np.testing.assert_allclose(ours, pinocchio.aba(pin, data, q, v, zero), rtol=1e-7, atol=1e-7 * np.abs(ours).max())
+
+    def ours_run() -> None:
+        repeat(d.system, d.work, d.q, d.v, d.tau, d.acc, times, n)
+
+    def pin_run() -> None:
+        aba = pinocchio.aba
+        for _ in range(times):
+            aba(pin, data, q, v, zero)
+
+    def mj_run() -> None:
+        forward = mujoco.mj_forward
+        for _ in range(times):
+            forward(mj, mjd)
+
+    def empty() -> None:
+        nothing = (lambda *_: None)  # noqa: E731
+        for _ in range(times):
+            nothing(mj, mjd, q, v, zero)
+
+    t = interleaved({"ours": ours_run, "pinocchio aba": pin_run, "mj_forward": mj_run, "empty": empty}, rounds)
+    out = {name: 1e6 * (t[name] - (t["empty"] if name != "ours" else 0.0)) / times for name in ("ours", "pinocchio aba", "mj_forward")}
+    return out
+
+
+def steps(n: int, rounds: int) -> dict[str, float]:
+    """Microseconds per step."""
+    h, times = 1e-4, max(500, 30_000 // n)  # many steps: the start of a run costs 0.2 ms of Python
+    model = chain(n).frozen()
+    rng = np.random.default_rng(n)
+    q, v = rng.uniform(-0.3, 0.3, n), rng.uniform(-0.5, 0.5, n)
+    runs: dict[str, Callable[[], object]] = {}
+    for name in ("mk4", "cf4"):
+        stepper = find("tree", name)
+        engine = make_engine(model, find_family(model, "tree"), stepper, h, stepper.resolve({}), None, (1.0,))
+
+        def run(engine=engine) -> None:
+            engine.start(q, v)
+            assert engine.advance(times, times).status == 0
+
+        runs[name] = run
+    for integrator in ("Euler", "implicit", "RK4"):
+        mj = mujoco.MjModel.from_xml_string(chain_mjcf(n, h, integrator))
+        mjd = mujoco.MjData(mj)
+
+        def mj_run(mj=mj, mjd=mjd) -> None:
+            mujoco.mj_resetData(mj, mjd)
+            mjd.qpos[:], mjd.qvel[:] = q, v
+            mujoco.mj_step(mj, mjd, times)
+
+        runs[f"mujoco {integrator}"] = mj_run
+    return {name: 1e6 * t / times for name, t in interleaved(runs, rounds).items()}
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="one round instead of five, chains up to 100")
+    arguments = parser.parse_args()
+    rounds, sizes = (1, SIZES[:5]) if arguments.quick else (5, SIZES)
+    met = []
+    print("forward dynamics, us")
+    times = {n: forward_dynamics(n, rounds) for n in sizes}
+    for n, row in times.items():
+        print(f"  n = {n:5d}" + "".join(f"   {name} {us:9.3f}" for name, us in row.items()))
+        met.append((f"forward dynamics faster than both at n = {n}", row["ours"] < min(row["pinocchio aba"], row["mj_forward"])))
+    large = [n for n in sizes if n >= 10]
+    exponent = np.polyfit(np.log(large), np.log([times[n]["ours"] for n in large]), 1)[0]
+    met.append((f"growth exponent {exponent:.3f} <= 1.05 (n = {large[0]} ... {large[-1]})", exponent <= 1.05))
+    print("one step, us")
+    for n in [s for s in sizes if s <= 100]:
+        row = steps(n, rounds)
+        print(f"  n = {n:5d}" + "".join(f"   {name} {us:9.2f}" for name, us in row.items()))
+        if n >= 3:
+            ratio = row["mk4"] / row["mujoco RK4"]
+            met.append((f"mk4 at most half of MuJoCo's RK4 at n = {n}: {ratio:.2f}", ratio <= 0.5))
+    print("Targets")
+    for text, ok in met:
+        print(f"  {'met   ' if ok else 'MISSED'} {text}")
+    return 0 if all(ok for _, ok in met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""Geoms of a compiled MuJoCo model as shapes.
+
+MuJoCo gives half sizes where we give full lengths, keeps the vertices of a mesh in a frame of its own (geom_pos, geom_quat lead back to the
+body), and mixes contact parameters of two geoms at run time: they are kept in `extra`, as they are in the file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import ModelError
+from dalembert.importers.compiling import library
+from dalembert.importers.notes import Notes
+from dalembert.model.rotation import Array
+from dalembert.model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+
+EXTRA = ("friction", "contype", "conaffinity", "condim", "priority", "solmix", "solref", "solimp", "margin", "gap", "rgba", "group")
+
+
+def shapes_of(model: Any, body: int, names: dict[int, str], notes: Notes) -> list[Shape]:
+    """The shapes of one body. Meshes that touch nothing are kept only where a body has no other geometry."""
+    first, count = int(model.body_geomadr[body]), int(model.body_geomnum[body])
+    geoms = list(range(first, first + count)) if count else []
+    touching = any(model.geom_contype[g] or model.geom_conaffinity[g] for g in geoms)
+    found = []
+    for g in geoms:
+        name = names.get(g) or model.geom(g).name or f"geom{g}"
+        if touching and _is_mesh(model, g) and not (model.geom_contype[g] or model.geom_conaffinity[g]):
+            notes.add("meshes for pictures only, of bodies that have contact geometry", name)
+            continue
+        shape = _shape(model, g, name, notes)
+        if shape is not None:
+            found.append(shape)
+    return found
+
+
+def _is_mesh(model: Any, g: int) -> bool:
+    return int(model.geom_type[g]) == int(library().mjtGeom.mjGEOM_MESH)
+
+
+def _shape(model: Any, g: int, name: str, notes: Notes) -> Shape | None:
+    kind, size = library().mjtGeom(int(model.geom_type[g])), model.geom_size[g].astype(float)
+    T = library().mjtGeom
+    if int(model.geom_plugin[g]) >= 0:
+        notes.add("geometry of plugins", name)
+        return None
+    common: dict[str, Any] = {
+        "position": model.geom_pos[g],
+        "quaternion": model.geom_quat[g],
+        "friction": float(model.geom_friction[g][0]),
+        "extra": {"name": name, **{what: _plain(getattr(model, f"geom_{what}")[g]) for what in EXTRA}},
+    }
+    if int(model.geom_matid[g]) >= 0:
+        common["extra"]["rgba"] = _plain(model.mat_rgba[int(model.geom_matid[g])])
+    try:
+        if kind == T.mjGEOM_SPHERE:
+            return Sphere(float(size[0]), **common)
+        if kind == T.mjGEOM_BOX:
+            return Box(2.0 * size, **common)
+        if kind == T.mjGEOM_CAPSULE:
+            return Capsule(float(size[0]), float(2.0 * size[1]), **common)
+        if kind == T.mjGEOM_CYLINDER:
+            return Cylinder(float(size[0]), float(2.0 * size[1]), **common)
+        if kind == T.mjGEOM_PLANE:
+            return Plane(**common)
+        if kind == T.mjGEOM_MESH:
+            return Mesh(*_triangles(model, int(model.geom_dataid[g])), **common)
+    except ModelError as problem:
+        raise ModelError(f"geom {name!r}: {problem}") from None
+    notes.add(f"geometry of the kind {kind.name.removeprefix('mjGEOM_').lower()}", name)
+    return None
+
+
+def _triangles(model: Any, mesh: int) -> tuple[Array, Array]:
+    v, f = int(model.mesh_vertadr[mesh]), int(model.mesh_faceadr[mesh])
+    points = model.mesh_vert[v : v + int(model.mesh_vertnum[mesh])].astype(float)
+    return points, model.mesh_face[f : f + int(model.mesh_facenum[mesh])].astype(int)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers without the noise of float32."""
+    a = np.asarray(value)
+    if a.dtype == np.float32:
+        return [float(f"{x:.7g}") for x in a.ravel()] if a.ndim else float(f"{a:.7g}")
+    return a.tolist()

@@ -1,0 +1,1 @@
+"""Trees of links: kinematics and dynamics in O(n), over flat arrays."""

@@ -1,0 +1,64 @@
+"""Composite-rigid-body algorithm: the mass matrix.
+
+I^c_i = I_i + sum over children X^T I^c X,    M_ik = S_i^T (X^T ... X^T) I^c_k S_k along the path from link k to its ancestors i
+"""
+
+from dalembert.kernels._jit import kernel
+from dalembert.kernels.smallmat import load3, store3
+from dalembert.kernels.tree.aba import pass_inward, rigid
+from dalembert.kernels.tree.layout import ARMATURE, FORCE, HEADER, KIND, LINK_SIZE, LINKS, NV, PARENT, SCRATCH, V_AT, A, B, M, P, R
+from dalembert.kernels.tree.mat3 import add3, apply, cross3, load9
+from dalembert.kernels.tree.subspace import degrees, first
+
+
+@kernel
+def mass_matrix(system, work, out):
+    """work[out : out + nv nv] = M by rows; places of the links are known (`sweep`)."""
+    n, nv = int(system[LINKS]), int(system[NV])
+    zero = (0.0, 0.0, 0.0)
+    rigid(system, work)
+    for k in range(nv * nv):
+        work[out + k] = 0.0
+    for j in range(n):
+        i = n - 1 - j
+        at = HEADER + i * LINK_SIZE
+        parent = int(system[at + PARENT])
+        scratch = i * SCRATCH
+        if parent >= 0:
+            pass_inward(work, i, parent, load9(work, scratch + A), load9(work, scratch + B), load9(work, scratch + M), zero, zero)
+        for k in range(degrees(int(system[at + KIND]))):
+            column(system, work, i, k, nv, out)
+            row = int(system[at + V_AT]) + k
+            work[out + row * nv + row] += system[at + ARMATURE]
+
+
+@kernel
+def column(system, work, i, k, nv, out):
+    """Entries of M for degree k of link i and all degrees of i and its ancestors."""
+    at = HEADER + i * LINK_SIZE
+    scratch = i * SCRATCH
+    c = first(int(system[at + KIND])) + k
+    me = int(system[at + V_AT]) + k
+    for r in range(3):
+        if c < 3:
+            work[scratch + FORCE + r] = work[scratch + A + 3 * r + c]
+            work[scratch + FORCE + 3 + r] = work[scratch + B + 3 * c + r]
+        else:
+            work[scratch + FORCE + r] = work[scratch + B + 3 * r + c - 3]
+            work[scratch + FORCE + 3 + r] = work[scratch + M + 3 * r + c - 3]
+    n, f = load3(work, scratch + FORCE), load3(work, scratch + FORCE + 3)
+    link = i
+    while link >= 0:
+        record = HEADER + link * LINK_SIZE
+        kind = int(system[record + KIND])
+        store3(work, scratch + FORCE, n)
+        store3(work, scratch + FORCE + 3, f)
+        for d in range(degrees(kind)):
+            other = int(system[record + V_AT]) + d
+            value = work[scratch + FORCE + first(kind) + d]
+            work[out + me * nv + other] = value
+            work[out + other * nv + me] = value
+        rot = load9(work, link * SCRATCH + R)
+        f = apply(rot, f)
+        n = add3(apply(rot, n), cross3(load3(work, link * SCRATCH + P), f))
+        link = int(system[record + PARENT])

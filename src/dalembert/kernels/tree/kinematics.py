@@ -1,0 +1,137 @@
+"""Outward sweep: where the links are and how fast they move.
+
+R_i = R_tree R_joint(q),   p_i = p_tree + R_tree p_joint(q)                       link in its parent
+omega_i = R_i^T omega_p + omega_joint,   v_i = R_i^T (v_p + omega_p x p_i) + v_joint      twist, link axes
+c_i = ad(V_i) V_joint = (omega_i x omega_joint, v_i x omega_joint + omega_i x v_joint)     velocity-dependent acceleration
+"""
+
+import math
+
+from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.smallmat import load3, store3
+from dalembert.kernels.tree.layout import (
+    BIAS,
+    FREE,
+    HEADER,
+    KIND,
+    LINK_SIZE,
+    LINKS,
+    P_TREE,
+    P_W,
+    PARENT,
+    PRISMATIC,
+    Q_AT,
+    R_TREE,
+    R_W,
+    REVOLUTE,
+    SCRATCH,
+    SPHERICAL,
+    V_AT,
+    VEL,
+    P,
+    R,
+)
+from dalembert.kernels.tree.mat3 import add3, apply, apply_transposed, cross3, load9, mul, store9
+
+
+@inline
+def quaternion_matrix(s, x, y, z):
+    """R(q) of a unit quaternion."""
+    return (
+        1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - s * z), 2.0 * (x * z + s * y),
+        2.0 * (x * y + s * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - s * x),
+        2.0 * (x * z - s * y), 2.0 * (y * z + s * x), 1.0 - 2.0 * (x * x + y * y),
+    )  # fmt: skip
+
+
+@inline
+def place(system, work, i, q):
+    """R_i and p_i of link i from the configuration at work[q:]."""
+    at = HEADER + i * LINK_SIZE
+    out = i * SCRATCH
+    kind = int(system[at + KIND])
+    qi = q + int(system[at + Q_AT])
+    tree = load9(system, at + R_TREE)
+    p = load3(system, at + P_TREE)
+    if kind == REVOLUTE:
+        c = math.cos(work[qi])
+        s = math.sin(work[qi])
+        # tree Rz(q): columns 0 and 1 are mixed, column 2 stays
+        rot = (
+            c * tree[0] + s * tree[1], c * tree[1] - s * tree[0], tree[2],
+            c * tree[3] + s * tree[4], c * tree[4] - s * tree[3], tree[5],
+            c * tree[6] + s * tree[7], c * tree[7] - s * tree[6], tree[8],
+        )  # fmt: skip
+    elif kind == PRISMATIC:
+        rot = tree
+        p = (p[0] + tree[2] * work[qi], p[1] + tree[5] * work[qi], p[2] + tree[8] * work[qi])
+    elif kind == SPHERICAL:
+        rot = mul(tree, quaternion_matrix(work[qi], work[qi + 1], work[qi + 2], work[qi + 3]))
+    else:
+        rot = mul(tree, quaternion_matrix(work[qi + 3], work[qi + 4], work[qi + 5], work[qi + 6]))
+        p = add3(p, apply(tree, load3(work, qi)))
+    store9(work, out + R, rot)
+    store3(work, out + P, p)
+
+
+@inline
+def joint_twist(system, work, i, v):
+    """(angular, linear) velocity of joint i, link axes."""
+    at = HEADER + i * LINK_SIZE
+    kind = int(system[at + KIND])
+    vi = v + int(system[at + V_AT])
+    if kind == REVOLUTE:
+        return (0.0, 0.0, work[vi]), (0.0, 0.0, 0.0)
+    if kind == PRISMATIC:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, work[vi])
+    if kind == SPHERICAL:
+        return load3(work, vi), (0.0, 0.0, 0.0)
+    return load3(work, vi), load3(work, vi + 3)
+
+
+@inline
+def move(system, work, i, v):
+    """Twist and velocity-dependent acceleration of link i; its parent's are known."""
+    at = HEADER + i * LINK_SIZE
+    out = i * SCRATCH
+    parent = int(system[at + PARENT])
+    w, u = joint_twist(system, work, i, v)
+    omega = w
+    vel = u
+    if parent >= 0:
+        rot = load9(work, out + R)
+        omega_p = load3(work, parent * SCRATCH + VEL)
+        vel_p = load3(work, parent * SCRATCH + VEL + 3)
+        omega = add3(omega, apply_transposed(rot, omega_p))
+        vel = add3(vel, apply_transposed(rot, add3(vel_p, cross3(omega_p, load3(work, out + P)))))
+    store3(work, out + VEL, omega)
+    store3(work, out + VEL + 3, vel)
+    store3(work, out + BIAS, cross3(omega, w))
+    store3(work, out + BIAS + 3, add3(cross3(vel, w), cross3(omega, u)))
+
+
+@kernel
+def sweep(system, work, q, v):
+    """Places and twists of all links from work[q:] and work[v:]."""
+    for i in range(int(system[LINKS])):
+        place(system, work, i, q)
+        move(system, work, i, v)
+
+
+@kernel
+def world(system, work):
+    """World pose of every link, from the places of `sweep`."""
+    for i in range(int(system[LINKS])):
+        parent = int(system[HEADER + i * LINK_SIZE + PARENT])
+        out = i * SCRATCH
+        rot = load9(work, out + R)
+        p = load3(work, out + P)
+        if parent >= 0:
+            rot_p = load9(work, parent * SCRATCH + R_W)
+            p = add3(load3(work, parent * SCRATCH + P_W), apply(rot_p, p))
+            rot = mul(rot_p, rot)
+        store9(work, out + R_W, rot)
+        store3(work, out + P_W, p)
+
+
+__all__ = ["FREE", "joint_twist", "move", "place", "quaternion_matrix", "sweep", "world"]

@@ -1,0 +1,29 @@
+"""Between the flat state of a tree and what the user sees."""
+
+from dalembert.kernels._jit import kernel
+from dalembert.kernels.tree.layout import AT_HELD, NQ, NV, PASSIVE
+
+
+@kernel
+def nodal(system, state, q, v):
+    """The state holds q and v as they are."""
+    nq, nv = int(system[NQ]), int(system[NV])
+    for i in range(nq):
+        q[i] = state[i]
+    for i in range(nv):
+        v[i] = state[nq + i]
+
+
+@kernel
+def hold(system, tau):
+    """Keep a generalised force for the next step."""
+    system[PASSIVE] = 1.0
+    at = int(system[AT_HELD])
+    for i in range(int(system[NV])):
+        system[at + i] = tau[i]
+
+
+@kernel
+def ledger(t, h, system, state, work, info):
+    """Work and impulse are not kept for trees."""
+    return 0

@@ -1,0 +1,226 @@
+"""A tree of bodies as the flat arrays of `kernels/tree/layout.py`.
+
+Each joint is a chain of primitive joints (`JointKind.primitives`). A link's frame sits at the joint with z along the axis; a body sits in
+the frame of its last link. A
+fixed joint adds no link: the child's inertia is lumped into the link that carries it, or disappears into the world.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.errors import UnsupportedError
+from dalembert.kernels.tree import layout as at
+from dalembert.model.parts import WORLD, Body, Joint
+from dalembert.model.rotation import Array, matrix
+
+if TYPE_CHECKING:
+    from dalembert.model.model import Model
+
+PRIMITIVES = {"revolute": at.REVOLUTE, "prismatic": at.PRISMATIC, "spherical": at.SPHERICAL, "free": at.FREE}
+
+
+@dataclass
+class Link:
+    """One primitive joint and the mass behind it."""
+
+    parent: int
+    kind: int
+    q_at: int
+    v_at: int
+    R_tree: Array
+    p_tree: Array
+    joint: Joint
+    mass: float = 0.0
+    moment: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A body frame in the frame of its link (-1: the world)."""
+
+    link: int
+    R: Array
+    p: Array
+
+
+@dataclass
+class Tree:
+    """Links in an order in which parents come first, and where the bodies are on them."""
+
+    links: list[Link]
+    places: dict[str, Place]
+
+
+def align_z(axis: Array) -> Array:
+    """A rotation whose third column is the given unit vector."""
+    helper = np.eye(3)[np.argmin(np.abs(axis))]
+    x = np.cross(helper, axis)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(axis, x), axis])
+
+
+def build_tree(model: Model) -> Tree:
+    """Links of a model."""
+    q_slices, v_slices = model.q_slices(), model.v_slices()
+    tree = Tree([], {WORLD: Place(-1, np.eye(3), np.zeros(3))})
+    waiting = list(model.joints)
+    while waiting:
+        joint = next(j for j in waiting if j.parent in tree.places)
+        waiting.remove(joint)
+        _add_joint(tree, model, joint, q_slices[joint.name].start, v_slices[joint.name].start)
+    for body in model.bodies:
+        _add_mass(tree, body)
+    return tree
+
+
+def _add_joint(tree: Tree, model: Model, joint: Joint, q_at: int, v_at: int) -> None:
+    parent, child = tree.places[joint.parent], model.body(joint.child)
+    R_WC = matrix(child.quaternion)
+    if joint.kind == "free":
+        R, p, offset = np.eye(3), np.zeros(3), np.zeros(3)
+    else:
+        p_WP, R_WP = (np.zeros(3), np.eye(3))
+        if joint.parent != WORLD:
+            carrier = model.body(joint.parent)
+            p_WP, R_WP = carrier.position, matrix(carrier.quaternion)
+        R = parent.R @ R_WP.T @ R_WC  # joint axes (those of the child) in the link that carries the parent
+        p = parent.p + parent.R @ (R_WP.T @ (joint.anchor - p_WP))
+        offset = R_WC.T @ (child.position - joint.anchor)  # child frame from the anchor, joint axes
+    link = parent.link
+    axes = joint.coordinates.axes(R_WC.T @ joint.axis, None if joint.axis2 is None else R_WC.T @ joint.axis2)
+    for kind_name, axis in joint.coordinates.primitives(axes):
+        kind = PRIMITIVES[kind_name]
+        Q = np.eye(3) if axis is None else align_z(np.asarray(axis))
+        tree.links.append(Link(link, kind, q_at, v_at, R @ Q, p, joint))
+        link, R, p = len(tree.links) - 1, Q.T, np.zeros(3)
+        q_at += at.NQ_OF[kind]
+        v_at += at.NV_OF[kind]
+    tree.places[joint.child] = Place(link, R, p + R @ offset)
+
+
+def _add_mass(tree: Tree, body: Body) -> None:
+    place = tree.places[body.name]
+    if place.link < 0 or body.mass == 0.0:
+        return
+    link = tree.links[place.link]
+    c = place.R @ body.com + place.p
+    link.mass += body.mass
+    link.moment = link.moment + body.mass * c
+    link.inertia = link.inertia + place.R @ body.inertia @ place.R.T + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
+
+
+def features(model: Model) -> set[str]:
+    """What a stepper must handle to run this model."""
+    found = {"tree"}
+    if np.any(model.gravity != 0.0):
+        found.add("gravity")
+    found |= {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
+    for joint in model.joints:
+        words = (
+            ("damping", joint.damping),
+            ("joint friction", joint.friction),
+            ("stiffness", joint.stiffness),
+            ("armature", joint.armature),
+        )
+        found |= {word for word, value in words if value > 0}
+        if joint.limits is not None:
+            found.add("limits")
+    return found
+
+
+def fits(model: Model) -> bool:
+    """True for every tree with at least one degree of freedom."""
+    return model.nv > 0
+
+
+def system_array(model: Model, options: dict[str, Any]) -> Array:
+    """The constants of a run."""
+    tree = build_tree(model)
+    if not tree.links:
+        raise UnsupportedError(f"{model!r} has no degree of freedom.")
+    records = [load for f in model.forces for load in _load(tree, model, f)]
+    n, nq, nv = len(tree.links), model.nq, model.nv
+    at_loads = at.HEADER + n * at.LINK_SIZE
+    at_held = at_loads + len(records) * at.LOAD_SIZE
+    s = np.zeros(at_held + nv)
+    scratch = n * at.SCRATCH
+    s[at.LINKS], s[at.NQ], s[at.NV] = n, nq, nv
+    s[at.GRAVITY : at.GRAVITY + 3] = model.gravity
+    s[at.LOADS], s[at.AT_LOADS], s[at.AT_HELD] = len(records), at_loads, at_held
+    s[at.AT_Q], s[at.AT_V], s[at.AT_TAU] = scratch, scratch + nq, scratch + nq + nv
+    s[at.AT_ACC], s[at.AT_FREE] = scratch + nq + 2 * nv, scratch + nq + 3 * nv
+    s[at.AT_HINT], s[at.AT_WORK] = nq + nv, nq + nv + 1
+    s[at.PASSIVE] = any(link.joint.damping > 0 or link.joint.stiffness > 0 for link in tree.links)
+    for i, link in enumerate(tree.links):
+        s[at.HEADER + i * at.LINK_SIZE : at.HEADER + (i + 1) * at.LINK_SIZE] = _record(link)
+    for k, record in enumerate(records):
+        s[at_loads + k * at.LOAD_SIZE : at_loads + (k + 1) * at.LOAD_SIZE] = record
+    return s
+
+
+def _record(link: Link) -> Array:
+    r = np.zeros(at.LINK_SIZE)
+    r[at.PARENT], r[at.KIND], r[at.Q_AT], r[at.V_AT] = link.parent, link.kind, link.q_at, link.v_at
+    r[at.R_TREE : at.R_TREE + 9] = link.R_tree.ravel()
+    r[at.P_TREE : at.P_TREE + 3] = link.p_tree
+    r[at.MASS] = link.mass
+    r[at.MOMENT : at.MOMENT + 3] = link.moment
+    I = link.inertia
+    r[at.INERTIA : at.INERTIA + 6] = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
+    joint = link.joint
+    r[at.ARMATURE], r[at.DAMPING], r[at.STIFFNESS], r[at.REST] = joint.armature, joint.damping, joint.stiffness, getattr(joint, "rest", 0.0)
+    return r
+
+
+def _load(tree: Tree, model: Model, force: Any) -> list[Array]:
+    """The record of a force; none for a force on a body that is fixed to the world."""
+    kind = force.kind
+    if kind in ("wrench", "damper"):
+        place = tree.places[force.body]
+        if place.link < 0:
+            return []
+        r = np.zeros(at.LOAD_SIZE)
+        r[at.LOAD_LINK] = place.link
+        point = np.array(force.point) if kind == "wrench" else model.body(force.body).com
+        r[at.LOAD_POINT : at.LOAD_POINT + 3] = place.R @ point + place.p
+        if kind == "damper":
+            r[at.LOAD_KIND], r[at.LOAD_FORCE], r[at.LOAD_TORQUE] = 3, force.linear, force.angular
+        else:
+            turn = place.R if force.frame == "body" else np.eye(3)
+            r[at.LOAD_KIND] = 0 if force.frame == "body" else 1
+            r[at.LOAD_FORCE : at.LOAD_FORCE + 3] = turn @ force.force
+            r[at.LOAD_TORQUE : at.LOAD_TORQUE + 3] = turn @ force.torque
+        return [r]
+    if kind == "spring":
+        return _spring(tree, force)
+    return []
+
+
+def _spring(tree: Tree, force: Any) -> list[Array]:
+    ends = [(tree.places[force.body_a], np.array(force.point_a)), (tree.places[force.body_b], np.array(force.point_b))]
+    if ends[0][0].link < 0:
+        ends.reverse()
+    if ends[0][0].link < 0:
+        return []
+    r = np.zeros(at.LOAD_SIZE)
+    r[at.LOAD_KIND] = 2
+    for (place, point), slot, where in zip(ends, (at.LOAD_LINK, at.LOAD_LINK_B), (at.LOAD_POINT, at.LOAD_POINT_B), strict=True):
+        r[slot] = place.link
+        r[where : where + 3] = place.R @ point + place.p
+    r[at.LOAD_STIFFNESS], r[at.LOAD_LENGTH], r[at.LOAD_DAMPING] = force.stiffness, force.rest_length, force.damping
+    return [r]
+
+
+def initial_state(system: Array, q: Array, v: Array) -> Array:
+    """q, v, hint, work, impulse."""
+    return np.concatenate([q, v, np.zeros(8)])
+
+
+def work_size(system: Array) -> int:
+    """Scratch of all links, stage data, and what the stepper asked for."""
+    return int(system[at.AT_FREE] + system[at.STEPPER_WORK])

@@ -1,0 +1,83 @@
+"""Dynamics functions of a model: the compiled tree kernels behind plain arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.errors import OptionError
+from dalembert.kernels.tree import layout as at
+from dalembert.kernels.tree.aba import accelerations
+from dalembert.kernels.tree.crba import mass_matrix
+from dalembert.kernels.tree.energy import gravity_gradient, momenta
+from dalembert.kernels.tree.kinematics import sweep, world
+from dalembert.kernels.tree.loads import passive
+from dalembert.kernels.tree.rnea import inverse_dynamics
+from dalembert.model import compile_tree
+from dalembert.model.rotation import Array
+
+if TYPE_CHECKING:
+    from dalembert.model.model import Model
+
+
+class TreeDynamics:
+    """Arrays of one model, and its kernels. Not for several threads at once: the workspace is shared."""
+
+    def __init__(self, model: Model):
+        self.nq, self.nv = model.nq, model.nv
+        self.system = compile_tree.system_array(model, {})
+        size = compile_tree.work_size(self.system)
+        self.at_matrix = size
+        self.work = np.zeros(size + self.nv * self.nv)
+        self.q, self.v, self.tau, self.acc = (int(self.system[k]) for k in (at.AT_Q, at.AT_V, at.AT_TAU, at.AT_ACC))
+
+    def _put(self, where: int, what: str, values: Any, n: int) -> None:
+        a = np.asarray(values, dtype=float)
+        if a.shape != (n,):
+            raise OptionError(f"{what} has shape {a.shape}; expected ({n},).")
+        self.work[where : where + n] = a
+
+    def _state(self, q: Any, v: Any = None) -> None:
+        self._put(self.q, "q", q, self.nq)
+        self._put(self.v, "v", np.zeros(self.nv) if v is None else v, self.nv)
+
+    def mass_matrix(self, q: Any) -> Array:
+        """M(q), (nv, nv), armatures included."""
+        self._state(q)
+        sweep(self.system, self.work, self.q, self.v)
+        mass_matrix(self.system, self.work, self.at_matrix)
+        return self.work[self.at_matrix :].reshape(self.nv, self.nv).copy()
+
+    def forward_dynamics(self, q: Any, v: Any, tau: Any = None) -> Array:
+        """Accelerations under tau and all forces of the model."""
+        self._state(q, v)
+        self._put(self.tau, "tau", np.zeros(self.nv) if tau is None else tau, self.nv)
+        if not accelerations(self.system, self.work, self.q, self.v, self.tau, self.acc):
+            raise OptionError("forward dynamics: the tree has a joint without inertia behind it; add mass or armature.")
+        return self.work[self.acc : self.acc + self.nv].copy()
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any) -> Array:
+        """Generalised forces that, beside all forces of the model, give the accelerations a."""
+        self._state(q, v)
+        self._put(self.acc, "a", a, self.nv)
+        inverse_dynamics(self.system, self.work, self.q, self.v, self.acc, self.tau)
+        found = self.work[self.tau : self.tau + self.nv].copy()
+        self.work[self.tau : self.tau + self.nv] = 0.0
+        passive(self.system, self.work, self.q, self.v, self.tau)
+        return found - self.work[self.tau : self.tau + self.nv]
+
+    def momenta(self, q: Any, v: Any) -> tuple[Array, Array]:
+        """(M v, gradient of the kinetic energy at fixed v)."""
+        self._state(q, v)
+        sweep(self.system, self.work, self.q, self.v)
+        momenta(self.system, self.work, self.v, self.tau, self.acc)
+        return self.work[self.tau : self.tau + self.nv].copy(), self.work[self.acc : self.acc + self.nv].copy()
+
+    def gravity_gradient(self, q: Any) -> Array:
+        """dV/dq of the weight, in body-fixed coordinates."""
+        self._state(q)
+        sweep(self.system, self.work, self.q, self.v)
+        world(self.system, self.work)
+        gravity_gradient(self.system, self.work, self.tau)
+        return self.work[self.tau : self.tau + self.nv].copy()

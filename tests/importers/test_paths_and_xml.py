@@ -1,0 +1,155 @@
+"""Files that come from anywhere: no path leaves the allowed directories, no text harms the reader."""
+
+import os
+import time
+
+import pytest
+
+from dalembert.errors import ModelError
+from dalembert.importers import xmlguard
+
+WEDGE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+URDF = '<robot name="r"><link name="a"><inertial><mass value="1"/></inertial><collision><geometry><mesh filename="{}"/></geometry></collision></link></robot>'
+MJCF = '<mujoco><asset><mesh name="m" file="{}"/></asset><worldbody><body><joint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
+INCLUDE = '<mujoco><include file="{}"/></mujoco>'
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """secret.obj and secret.xml outside of home/, where models live; home/link leads out of it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "secret.obj").write_text(WEDGE)
+    (tmp_path / "secret.xml").write_text("<mujoco/>")
+    (home / "inside.obj").write_text(WEDGE)
+    (home / "link").symlink_to(tmp_path)
+    return home
+
+
+def model(home, template, name):
+    path = home / f"model{'.urdf' if template is URDF else '.xml'}"
+    path.write_text(template.format(name))
+    return path
+
+
+@pytest.mark.parametrize("template", [URDF, MJCF, INCLUDE])
+@pytest.mark.parametrize("name", ["../secret.{x}", "link/secret.{x}", "{tmp}/secret.{x}", "sub/../../secret.{x}", "file://{tmp}/secret.{x}"])
+def test_paths_do_not_leave_the_models_directory(load, tree, template, name):
+    name = name.format(x="xml" if template is INCLUDE else "obj", tmp=tree.parent)
+    path = model(tree, template, name)
+    with pytest.raises(ModelError, match="outside of the directories that may be read"):
+        load(path)
+    load(path, package_dirs=[tree.parent])  # the user allows it
+
+
+@pytest.mark.parametrize("name", ["package://../secret.obj", "package://home/../../secret.obj", "package://%2e%2e/secret.obj"])
+def test_packages_do_not_leave_it_either(load, tree, name):
+    with pytest.raises(ModelError, match="outside of the directories"):
+        load(model(tree, URDF, name))
+
+
+def test_a_link_out_of_a_package_is_not_followed(load, tree):
+    path = model(tree, URDF, "package://link/secret.obj")
+    found = load(path)
+    assert found.bodies[0].shapes == () and "link/secret.obj" in found.import_report[1]
+    assert len(load(path, package_dirs=[tree.parent]).bodies[0].shapes) == 1
+
+
+@pytest.mark.parametrize("attribute", ["meshdir", "assetdir"])
+def test_mesh_directories_do_not_lead_out(load, tree, attribute):
+    path = tree / "m.xml"
+    path.write_text(MJCF.format("secret.obj").replace("<asset>", f'<compiler {attribute}=".."/><asset>'))
+    with pytest.raises(ModelError, match="outside"):
+        load(path)
+
+
+def test_a_text_reads_no_files_unless_it_may(load, tree, monkeypatch):
+    monkeypatch.chdir(tree)
+    with pytest.raises(ModelError, match="missing"):
+        load(MJCF.format("inside.obj"))
+    assert load(MJCF.format("inside.obj"), package_dirs=[tree]).nv == 1
+    assert load(URDF.format("inside.obj")).import_report[1].startswith("meshes that are missing")
+
+
+def test_other_schemes_and_directories_are_refused(load, tree):
+    for name, words in (("http://x/y.stl", "expected a path"), ("package://x", "NAME/PATH"), ("a" * 5000, "file name")):
+        with pytest.raises(ModelError, match=words):
+            load(model(tree, URDF, name))
+    with pytest.raises(ModelError, match="not a directory"):
+        load(model(tree, URDF, "inside.obj"), package_dirs=[tree / "gone"])
+
+
+def test_elements_with_files_that_we_do_not_know_are_refused(load):
+    with pytest.raises(ModelError, match="not supported"):
+        load('<mujoco><worldbody><body><geom size="1" file="/etc/hostname"/></body></worldbody></mujoco>')
+
+
+@pytest.mark.parametrize(("source", "words"), [("gone.urdf", "does not exist"), (".", "is a directory"), ("a\0b", "neither"), (7, "expected a path")])
+def test_sources_that_are_none(load, source, words):
+    with pytest.raises(ModelError, match=words):
+        load(source)
+
+
+BOMB = "<!DOCTYPE r [<!ENTITY a 'lol'>" + "".join(f"<!ENTITY a{i} '{('&a' + str(i - 1 if i else '') + ';') * 10}'>" for i in range(30)) + "]>"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (BOMB + "<robot name='&a29;'/>", "document type or entity"),
+        ('<!DOCTYPE r SYSTEM "file:///etc/passwd"><mujoco/>', "document type or entity"),
+        ('<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><mujoco model="&x;"/>', "document type or entity"),
+        ("<mujoco model='&unknown;'/>", "not well-formed"),
+        ("<mujoco><body></mujoco>", "not well-formed"),
+        ("<mujoco", "not well-formed"),
+        ("<", "not well-formed"),
+        ("<sdf/>", "root element is <sdf>"),
+        ("<mujoco>" + "<body>" * 501 + "</body>" * 501 + "</mujoco>", "nested deeper"),
+        ("<mujoco>" + "<a/>" * (xmlguard.MAX_ELEMENTS + 1) + "</mujoco>", "elements"),
+        (f"<mujoco model='{'x' * (xmlguard.MAX_VALUE + 1)}'/>", "characters"),
+    ],
+)
+def test_harmful_and_broken_texts_give_a_clear_error_quickly(load, text, words):
+    began = time.perf_counter()
+    with pytest.raises(ModelError, match=words):
+        load(text)
+    assert time.perf_counter() - began < 5.0
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00\x01\x02", b"\xff\xfe<\x00m", b"<?xml version='1.0' encoding='nope'?><mujoco/>", os.urandom(64)])
+def test_files_that_are_no_xml(load, tmp_path, data):
+    path = tmp_path / "x.xml"
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match="well-formed|encoding|root"):
+        load(path)
+
+
+def test_huge_files_are_refused_before_they_are_read(load, tmp_path):
+    path = tmp_path / "x.xml"
+    with path.open("wb") as f:
+        f.truncate(xmlguard.MAX_BYTES + 1)
+    with pytest.raises(ModelError, match="bytes"):
+        load(path)
+
+
+def test_includes_that_never_end(load, tmp_path):
+    (tmp_path / "a.xml").write_text('<mujoco><include file="b.xml"/></mujoco>')
+    (tmp_path / "b.xml").write_text('<mujoco><include file="a.xml"/></mujoco>')
+    with pytest.raises(ModelError, match="includes itself"):
+        load(tmp_path / "a.xml")
+    for i in range(12):
+        (tmp_path / f"{i}.xml").write_text(f"<mujoco>{f'<include file={chr(34)}{i + 1}.xml{chr(34)}/>' * 2}</mujoco>")
+    (tmp_path / "12.xml").write_text("<mujoco/>")
+    with pytest.raises(ModelError, match="more than 1000"):
+        load(tmp_path / "0.xml")
+    (tmp_path / "self.xml").write_text('<mujoco><asset><model name="s" file="self.xml"/></asset></mujoco>')
+    with pytest.raises(ModelError, match="includes itself"):
+        load(tmp_path / "self.xml")
+
+
+def test_nothing_is_written_beside_the_model(load, tmp_path, monkeypatch):
+    """MuJoCo writes a log file when it warns; we collect its warnings instead."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError):
+        load('<mujoco><worldbody><body pos="nan 0 0"><joint/><geom size="1"/></body></worldbody></mujoco>')
+    assert list(tmp_path.iterdir()) == []
