@@ -10,11 +10,12 @@ from typing import Any
 
 from dalembert.errors import ModelError
 
+LARGEST = 1e30  # products of a few such numbers still fit
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
 
 def floats(element: ET.Element | None, attribute: str, n: int, default: Sequence[float], owner: str) -> tuple[float, ...]:
-    """n finite numbers of an attribute, or the default if it is not there."""
+    """n numbers of an attribute, none of them NaN or huge, or the default if it is not there."""
     text = None if element is None else element.get(attribute)
     if text is None:
         return tuple(default)
@@ -22,8 +23,8 @@ def floats(element: ET.Element | None, attribute: str, n: int, default: Sequence
         values = tuple(float(x) for x in text.split())
     except ValueError:
         values = ()
-    if len(values) != n or not all(math.isfinite(x) for x in values):
-        raise ModelError(f"{owner}: {attribute} is {text[:80]!r}; expected {n} finite number{'s' if n > 1 else ''}.")
+    if len(values) != n or not all(abs(x) <= LARGEST for x in values):
+        raise ModelError(f"{owner}: {attribute} is {text[:80]!r}; expected {n} finite number{'s' if n > 1 else ''} up to {LARGEST:g}.")
     return values
 
 
