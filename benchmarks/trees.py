@@ -1,4 +1,4 @@
-"""Chains of revolute joints and real robots: forward dynamics and steps beside MuJoCo and Pinocchio in the same run.
+"""Chains of revolute joints and real robots: forward dynamics and steps beside MuJoCo, Pinocchio and, where installed, Drake, in one run.
 
     python benchmarks/trees.py [--quick]
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -65,6 +66,47 @@ def chain_pinocchio(n: int) -> pinocchio.Model:
     return model
 
 
+def chain_drake(n: int, q: np.ndarray, v: np.ndarray) -> Callable[[], object] | None:
+    """Accelerations of the same chain in Drake (continuous plant, caches invalidated at each call); None where Drake is not installed."""
+    try:
+        from pydrake.multibody.plant import MultibodyPlant
+        from pydrake.multibody.tree import RevoluteJoint, SpatialInertia, UnitInertia
+    except ImportError:
+        return None
+    from pydrake.math import RigidTransform
+
+    plant = MultibodyPlant(0.0)
+    c = np.array([0.25, 0, 0])
+    about_origin = np.diag([0.002, 0.02, 0.02]) + (c @ c * np.eye(3) - np.outer(c, c))
+    inertia = SpatialInertia(1.0, c, UnitInertia(*np.diag(about_origin)))
+    parent = plant.world_frame()
+    for i in range(n):
+        body = plant.AddRigidBody(f"rod{i}", inertia)
+        place = RigidTransform([0.5 if i else 0.0, 0, 0])
+        axis = [0, 1, 0] if i % 2 == 0 else [0, 0, 1]
+        frame = parent if i == 0 else plant.AddFrame(_fixed(f"at{i}", parent, place))
+        plant.AddJoint(RevoluteJoint(f"j{i}", frame, body.body_frame(), axis))
+        parent = body.body_frame()
+    plant.Finalize()
+    context = plant.CreateDefaultContext()
+    state = np.concatenate([q, v])
+
+    def run() -> object:
+        plant.SetPositionsAndVelocities(context, state)
+        return plant.EvalTimeDerivatives(context)
+
+    found = run().CopyToVector()[n:]
+    expected = TreeDynamics(chain(n)).forward_dynamics(q, v)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
+    return run
+
+
+def _fixed(name: str, parent: object, place: object) -> object:
+    from pydrake.multibody.tree import FixedOffsetFrame
+
+    return FixedOffsetFrame(name, parent, place)
+
+
 @kernel
 def repeat(system, work, q, v, tau, acc, times, nv):
     """Many evaluations in compiled code; tau is reset each time."""
@@ -114,8 +156,50 @@ def forward_dynamics(n: int, rounds: int) -> dict[str, float]:
                 aba(pin, data, q, v, zero)
 
         runs["pinocchio aba"] = pin_run
+    drake = chain_drake(n, q, v) if n <= 100 else None
+    if drake is not None:
+        runs["drake"] = lambda: [drake() for _ in range(times)]
     t = interleaved(runs, rounds)
     return {name: 1e6 * (t[name] - (t["empty"] if name != "ours" else 0.0)) / times for name in runs if name != "empty"}
+
+
+def robots(rounds: int) -> dict[str, dict[str, float]]:
+    """Microseconds of forward dynamics of three robots with a floating base: humanoid (MJCF), ANYmal and Talos (URDF)."""
+    import importlib.metadata
+    import importlib.util
+    import warnings
+
+    warnings.simplefilter("ignore")
+    share = Path(str(importlib.metadata.distribution("example-robot-data").locate_file("cmeel.prefix/share")))
+    assets = Path(importlib.util.find_spec("gymnasium").submodule_search_locations[0]) / "envs" / "mujoco" / "assets"
+    data = share / "example-robot-data" / "robots"
+    files = {
+        "humanoid": assets / "humanoid.xml",
+        "anymal": data / "anymal_b_simple_description/robots/anymal.urdf",
+        "talos": data / "talos_data/robots/talos_reduced.urdf",
+    }
+    out = {}
+    for name, path in files.items():
+        urdf = path.suffix == ".urdf"
+        model = dal.load_model(path, floating_base=True if urdf else None, package_dirs=[share])
+        rng = np.random.default_rng(3)
+        q, v = model.neutral(), rng.uniform(-0.5, 0.5, model.nv)
+        d = TreeDynamics(model)
+        d._state(q, v)
+        runs: dict[str, Callable[[], object]] = {
+            "ours": lambda d=d, nv=model.nv: repeat(d.system, d.work, d.q, d.v, d.tau, d.acc, 2000, nv)
+        }
+        if urdf:
+            pin = pinocchio.buildModelFromUrdf(str(path), pinocchio.JointModelFreeFlyer())
+            pd, pq, zero = pin.createData(), *model.to_pinocchio(q, 0 * v)
+            runs["pinocchio aba"] = lambda pin=pin, pd=pd, pq=pq, zero=zero: [pinocchio.aba(pin, pd, pq, zero, zero) for _ in range(2000)]
+        else:
+            mj = mujoco.MjModel.from_xml_path(str(path))
+            mj.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+            mjd = mujoco.MjData(mj)
+            runs["mj_forward"] = lambda mj=mj, mjd=mjd: [mujoco.mj_forward(mj, mjd) for _ in range(2000)]
+        out[f"{name} ({model.nv} dof)"] = {k: 1e6 * t / 2000 for k, t in interleaved(runs, rounds).items()}
+    return out
 
 
 def steps(n: int, rounds: int) -> dict[str, float]:
@@ -162,6 +246,9 @@ def main() -> int:
     large = [n for n in sizes if n >= 10]
     exponent = np.polyfit(np.log(large), np.log([times[n]["ours"] for n in large]), 1)[0]
     met.append((f"growth exponent {exponent:.3f} <= 1.05 (n = {large[0]} ... {large[-1]})", exponent <= 1.05))
+    for name, row in robots(rounds).items():
+        print(f"  {name:18s}" + "".join(f"   {who} {us:9.3f}" for who, us in row.items()))
+        met.append((f"forward dynamics of {name} faster than the peer", row["ours"] < min(us for who, us in row.items() if who != "ours")))
     print("one step, us")
     for n in [s for s in sizes if s <= 100]:
         row = steps(n, rounds)

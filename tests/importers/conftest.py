@@ -31,6 +31,15 @@ def _places():
     )
 
 
+@pytest.fixture(autouse=True)
+def _no_log_file():
+    """MuJoCo, called directly, would write MUJOCO_LOG.TXT into the working directory when it warns."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: None)
+    yield
+    mujoco.set_mju_user_warning(before)
+
+
 @pytest.fixture(scope="session")
 def places():
     """Directories of installed model collections."""

@@ -1,6 +1,6 @@
 """Run as a script: mutate model files and load them, in a process of its own so that a crash or a hang is seen.
 
-python fuzz_worker.py SEED COUNT: prints "ok <models> <refused>", or the first mutant that gives anything but a DalembertError or a sound model.
+python fuzz_worker.py SEED COUNT: prints "ok <models> <refused>", or the first mutant that gives neither a DalembertError nor a sound model.
 """
 
 import json

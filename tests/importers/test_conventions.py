@@ -80,7 +80,8 @@ def test_a_floating_joint_counts_from_its_origin_in_pinocchio(tmp_path, load, pi
     path.write_text(
         """<robot name="kite"><link name="world"/><link name="kite"><inertial><mass value="2"/>
         <inertia ixx="1" iyy="2" izz="2.5" ixy="0.1" ixz="0" iyz="0"/></inertial></link>
-        <joint name="string" type="floating"><parent link="world"/><child link="kite"/><origin xyz="1 2 3" rpy="0.1 0.2 0.3"/></joint></robot>"""
+        <joint name="string" type="floating"><parent link="world"/><child link="kite"/><origin xyz="1 2 3" rpy="0.1 0.2 0.3"/></joint>
+        </robot>"""
     )
     model = load(path)
     assert model.joints[0].kind == "free"

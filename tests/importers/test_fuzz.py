@@ -14,7 +14,11 @@ WORKER = Path(__file__).parent / "fuzz_worker.py"
 def test_mutated_files_are_refused_or_sound():
     count, seed = int(os.environ.get("DALEMBERT_FUZZ", "200")), os.environ.get("DALEMBERT_FUZZ_SEED", "1")
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", str(WORKER), seed, str(count)], capture_output=True, text=True, timeout=60 + count, check=False
+        [sys.executable, "-X", "faulthandler", str(WORKER), seed, str(count)],
+        capture_output=True,
+        text=True,
+        timeout=60 + count,
+        check=False,
     )
     last = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]

@@ -38,15 +38,21 @@ def test_a_file_with_a_bit_of_everything(places, load, mujoco_judge):
 
 def test_ball_joints_and_free_joints_spin_the_same_way(load, mujoco_judge):
     xml = mjcf(
-        f'<body pos="1 2 3" quat="1 2 3 4"><freejoint/>{BOX}<body name="b" pos=".3 0 0" euler="10 20 30"><joint type="ball" pos=".1 .2 .3"/>{BOX}</body></body>'
+        f'<body pos="1 2 3" quat="1 2 3 4"><freejoint/>{BOX}'
+        f'<body name="b" pos=".3 0 0" euler="10 20 30"><joint type="ball" pos=".1 .2 .3"/>{BOX}</body></body>'
     )
     mujoco_judge(load(xml), mujoco.MjModel.from_xml_string(xml))
 
 
 def test_several_joints_on_one_body_keep_their_order_and_names(load, mujoco_judge):
     """Hinge, slide and hinge, then slide and ball, at different points: only the order of the file gives these poses."""
-    joints = '<joint name="a" axis="1 0 0" pos="0 .1 0"/><joint name="s" type="slide" axis="1 1 0"/><joint name="b" axis="0 1 1" pos="0 0 .3"/>'
-    xml = mjcf(f'<body name="x" euler="5 6 7">{joints}{BOX}<body pos="0 0 1"><joint type="slide" axis="0 1 0"/><joint type="ball" pos=".1 0 0"/>{BOX}</body></body>')
+    joints = (
+        '<joint name="a" axis="1 0 0" pos="0 .1 0"/><joint name="s" type="slide" axis="1 1 0"/><joint name="b" axis="0 1 1" pos="0 0 .3"/>'
+    )
+    xml = mjcf(
+        f'<body name="x" euler="5 6 7">{joints}{BOX}'
+        f'<body pos="0 0 1"><joint type="slide" axis="0 1 0"/><joint type="ball" pos=".1 0 0"/>{BOX}</body></body>'
+    )
     model = load(xml)
     mujoco_judge(model, mujoco.MjModel.from_xml_string(xml))
     assert [j.name for j in model.joints][:3] == ["a", "s", "b"]
@@ -57,7 +63,8 @@ def test_several_joints_on_one_body_keep_their_order_and_names(load, mujoco_judg
 def test_settotalmass_densities_and_several_roots_count(load):
     """Pinocchio's MJCF reader ignores all three."""
     xml = mjcf(
-        f'<body name="a"><freejoint/><geom size=".1" density="3000"/></body><body name="b"><joint/>{BOX}</body>', '<compiler settotalmass="7"/>'
+        f'<body name="a"><freejoint/><geom size=".1" density="3000"/></body><body name="b"><joint/>{BOX}</body>',
+        '<compiler settotalmass="7"/>',
     )
     model = load(xml)
     assert model.total_mass == pytest.approx(7.0, rel=1e-12)
@@ -66,7 +73,10 @@ def test_settotalmass_densities_and_several_roots_count(load):
 
 
 def test_bodies_without_joints_are_fixed_and_keep_their_mass(load, mujoco_judge):
-    xml = mjcf(f'<body name="wall" pos="0 0 1">{BOX}<body name="arm"><joint/>{BOX}<body name="hand" pos="1 0 0"><geom size=".1"/></body></body></body>')
+    xml = mjcf(
+        f'<body name="wall" pos="0 0 1">{BOX}<body name="arm"><joint/>{BOX}'
+        '<body name="hand" pos="1 0 0"><geom size=".1"/></body></body></body>'
+    )
     model = load(xml)
     mujoco_judge(model, mujoco.MjModel.from_xml_string(xml))
     assert [(j.name, j.kind) for j in model.joints] == [("wall_fixed", "fixed"), ("arm_revolute", "revolute"), ("hand_fixed", "fixed")]
@@ -206,8 +216,10 @@ def test_includes_attached_models_and_mesh_directories(tmp_path, load, mujoco_ju
     )
     main = tmp_path / "main.xml"
     main.write_text(
-        '<mujoco><include file="parts/common.xml"/><asset><mesh file="a.obj" scale=".1 .1 .1"/><model name="hand" file="parts/hand.xml"/></asset>'
-        '<worldbody><body name="arm"><joint/><geom type="mesh" mesh="a"/><body pos="1 0 0" name="wrist"><attach model="hand" body="palm" prefix="h_"/>'
+        '<mujoco><include file="parts/common.xml"/><asset><mesh file="a.obj" scale=".1 .1 .1"/>'
+        '<model name="hand" file="parts/hand.xml"/></asset>'
+        '<worldbody><body name="arm"><joint/><geom type="mesh" mesh="a"/><body pos="1 0 0" name="wrist">'
+        '<attach model="hand" body="palm" prefix="h_"/>'
         "</body></body></worldbody></mujoco>"
     )
     mujoco_judge(load(main), mujoco.MjModel.from_xml_path(str(main)))
@@ -221,7 +233,7 @@ def test_a_missing_mesh_of_an_mjcf_file_is_named(load):
 def test_pictures_are_not_read(load):
     """A texture whose file is missing does not stop the import: nothing of it matters to the motion."""
     rest = '<asset><texture name="t" type="2d" file="gone.png"/><material name="m" texture="t" rgba="0 1 0 1"/></asset>'
-    m = load(mjcf(f'<body><joint/><geom type="box" size=".1 .2 .3" material="m"/></body>', rest))
+    m = load(mjcf('<body><joint/><geom type="box" size=".1 .2 .3" material="m"/></body>', rest))
     assert m.bodies[0].shapes[0].extra["rgba"] == [0, 1, 0, 1]
     assert any("textures (1): t" in line for line in m.import_report)
 

@@ -1,4 +1,4 @@
-"""URDF robots, judged by Pinocchio: total mass, world poses of all links, kinetic and potential energy at random states, fixed and floating.
+"""URDF robots, judged by Pinocchio: total mass, poses of all links, kinetic and potential energy at random states, fixed and floating.
 
 Tolerance 1e-10 against a measured 2e-14 (files give rotations to 10 digits and fewer, and both sides read the same text).
 """

@@ -59,7 +59,15 @@ def test_a_root_called_world_is_the_world(load):
 
 
 def test_fixed_links_are_not_fused(load):
-    model = load(robot(*PAIR, link("tool", 0.5), joint("t", "b", "tool", "fixed", '<origin xyz="0 0 1"/>'), link("frame"), joint("f", "tool", "frame", "fixed", "")))
+    model = load(
+        robot(
+            *PAIR,
+            link("tool", 0.5),
+            joint("t", "b", "tool", "fixed", '<origin xyz="0 0 1"/>'),
+            link("frame"),
+            joint("f", "tool", "frame", "fixed", ""),
+        )
+    )
     assert [b.name for b in model.bodies] == ["a", "b", "tool", "frame"]
     assert model.body("tool").mass == 0.5
     assert model.body("frame").massless
@@ -80,7 +88,8 @@ def test_links_without_inertia_have_no_mass_even_with_geometry(load):
 def test_unphysical_inertias_are_kept_as_they_are(tmp_path, load, pinocchio_judge, numbers):
     """MuJoCo refuses or balances these; the data of many real robots are such."""
     path = tmp_path / "r.urdf"
-    bad = f'<link name="c"><inertial><origin xyz="1 2 3" rpy="0.3 0.2 0.1"/><mass value="1"/><inertia {numbers} ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    inertia = f'<mass value="1"/><inertia {numbers} ixy="0" ixz="0" iyz="0"/>'
+    bad = f'<link name="c"><inertial><origin xyz="1 2 3" rpy="0.3 0.2 0.1"/>{inertia}</inertial></link>'
     path.write_text(robot(*PAIR, bad, joint("k", "b", "c")))
     model = load(path, floating_base=True)
     pinocchio_judge(model, path, True)
@@ -194,7 +203,9 @@ def test_what_cannot_be_is_refused_by_name(load, text, words):
 def test_the_order_of_joints_is_that_of_pinocchio(tmp_path, load):
     """Children by the names of their joints, whatever the order of the file."""
     path = tmp_path / "r.urdf"
-    path.write_text(robot(link("a", 1), link("z", 1), link("y", 1), link("x", 1), joint("3", "a", "z"), joint("1", "a", "y"), joint("2", "z", "x")))
+    path.write_text(
+        robot(link("a", 1), link("z", 1), link("y", 1), link("x", 1), joint("3", "a", "z"), joint("1", "a", "y"), joint("2", "z", "x"))
+    )
     model = load(path)
     names = list(pinocchio.buildModelFromUrdf(str(path)).names)[1:]
     from dalembert.importers.conventions import depth_first
