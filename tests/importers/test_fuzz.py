@@ -1,6 +1,6 @@
 """Mutated model files give a clear error or a sound model: no crash, no hang, no NaN.
 
-DALEMBERT_FUZZ=1000 sets the number of files (200 unless it is set), DALEMBERT_FUZZ_SEED another seed.
+DALEMBERT_FUZZ=1000 sets the number of files (1000 unless it is set), DALEMBERT_FUZZ_SEED another seed.
 """
 
 import os
@@ -12,7 +12,7 @@ WORKER = Path(__file__).parent / "fuzz_worker.py"
 
 
 def test_mutated_files_are_refused_or_sound():
-    count, seed = int(os.environ.get("DALEMBERT_FUZZ", "200")), os.environ.get("DALEMBERT_FUZZ_SEED", "1")
+    count, seed = int(os.environ.get("DALEMBERT_FUZZ", "1000")), os.environ.get("DALEMBERT_FUZZ_SEED", "1")
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", str(WORKER), seed, str(count)],
         capture_output=True,
