@@ -320,8 +320,8 @@ def test_unknown_names_give_the_nearest():
         dal.compare(m, [("cayly", 0.1)], 1.0)
     with pytest.raises(dal.UnknownNameError, match="did you mean 'mujoco:rk4'"):
         dal.compare(m, [("mujoco:rk44", 0.1)], 1.0)
-    with pytest.raises(dal.UnknownNameError, match="unknown reference 'mk8'"):
-        dal.work_precision(m, ["cayley"], [0.1], 1.0, reference="mk8")
+    with pytest.raises(dal.UnknownNameError, match="unknown reference 'mk9'"):
+        dal.work_precision(m, ["cayley"], [0.1], 1.0, reference="mk9")
     with pytest.raises(dal.UnsupportedError, match="self-adjoint"):
         dal.compare(m, [("euler", 0.1, "suzuki4")], 1.0)
 
@@ -358,3 +358,14 @@ def test_a_peer_that_diverges_is_cut_at_its_last_finite_node(tmp_path, monkeypat
         row = dal.compare(m, [("mujoco:euler", 1.0)], 200.0, q, 100 * v).rows[0]
     assert row.verdict == "fail" and "not finite" in row.status and row.steps < 10
     assert list(tmp_path.iterdir()) == []  # MuJoCo would leave a log file
+
+
+def test_mk8_is_a_reference_and_trees_are_refused_by_name():
+    m = dal.Model("top")
+    m.add_body("rotor", 1.0, (1, 1.3, 0.8), com=(0, 0.1, 0.5))
+    m.add_joint("tip", "spherical", "world", "rotor")
+    found = dal.work_precision(m, ["tln", "mk4"], [0.02, 0.01, 0.005], 1.0, reference="mk8", v0=(0.3, 1.0, 2.0))
+    assert "mk8 at rtol 1e-12" in found.reference.text
+    assert found.orders["mk4"] == pytest.approx(4, abs=0.2)
+    with pytest.raises(dal.UnsupportedError, match="is a tree"):
+        dal.compare(dal.scenes.find("pendulum-chain").model(), [("mk4", 0.01)], 1.0)

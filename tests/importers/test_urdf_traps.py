@@ -109,7 +109,11 @@ def test_limits_damping_friction_effort_velocity_and_mimic(places, load):
     twin = robot(*PAIR, link("c", 1), joint("k", "a", "c", extra='<limit lower="-1" upper="1"/><mimic joint="j" multiplier="-2"/>'))
     mimic = load(twin)
     assert mimic.source["mimic"] == {"k": {"joint": "j", "multiplier": -2.0, "offset": 0.0}}
-    assert any("mimic" in line and "k (of j)" in line for line in mimic.import_report)
+    loop = mimic.loop("k_mimic")
+    assert (loop.kind, loop.parent, loop.child, loop.polynomial) == ("coupling", "j", "k", (0.0, -2.0))
+    assert not any("mimic" in line for line in mimic.import_report)
+    lost = load(twin.replace('mimic joint="j"', 'mimic joint="gone"'))
+    assert not lost.loops and any("mimic" in line and "k (of gone)" in line for line in lost.import_report)
 
 
 def test_a_planar_joint_is_planar(places, load):

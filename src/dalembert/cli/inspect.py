@@ -12,6 +12,7 @@ from dalembert.cli import _shell as shell
 
 if TYPE_CHECKING:
     from dalembert.model import Joint, Model
+    from dalembert.model.loops import Loop
 
 NAME = "inspect"
 EXAMPLES = shell.examples(
@@ -30,7 +31,7 @@ def command(
     package_dir: Annotated[list[Path] | None, typer.Option("--package-dir", help="Where to look for package://; may be repeated.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
 ) -> None:
-    """Print the tree, masses, joints, limits and motors of a model, and what an import could not carry over."""
+    """Print the tree, masses, joints, limits, loops and motors of a model, and what an import could not carry over."""
     found = _find(model, floating_base, package_dir or [])
     if as_json:
         import json
@@ -91,6 +92,9 @@ def _tables(m: Model) -> None:
         at = m.v_slices()
         rows = [[j.name, j.kind, _range(at[j.name]), _limits(j), *(_number(getattr(j, k)) for k in _CONSTANTS)] for j in moving]
         shell.print_table("joints", ["joint", "kind", "v", "limits", *_CONSTANTS], rows)
+    if m.loops:
+        rows = [[x.name, x.kind, x.parent, x.child, _loop_value(x)] for x in m.loops]
+        shell.print_table("loops", ["loop", "kind", "parent", "child", "anchor, length or coefficients"], rows)
     if m.motors:
         rows = [[x.name, x.joint, x.kind, f"{x.gear:g}", _pair(x.limit), _number(x.kp), _number(x.kv)] for x in m.motors]
         shell.print_table("motors", ["motor", "joint", "kind", "gear", "force limit", "kp", "kv"], rows)
@@ -99,6 +103,12 @@ def _tables(m: Model) -> None:
 
 
 _CONSTANTS = ("damping", "friction", "stiffness", "armature")
+
+
+def _loop_value(loop: Loop) -> str:
+    if loop.polynomial is not None:
+        return ", ".join(f"{c:g}" for c in loop.polynomial)
+    return f"{loop.length:g}" if loop.length is not None else ", ".join(f"{x:.5g}" for x in loop.anchor)
 
 
 def _range(s: slice) -> str:
@@ -126,6 +136,7 @@ def _data(m: Model) -> dict[str, Any]:
         "gravity": m.gravity.tolist(),
         "bodies": [{"name": b.name, "mass": b.mass, "com": b.com.tolist(), "shapes": [s.kind for s in b.shapes]} for b in m.bodies],
         "joints": [j.to_dict() for j in m.joints],
+        "loops": [x.to_dict() for x in m.loops],
         "motors": [x.to_dict() for x in m.motors],
         "keyframes": [k.name for k in m.keyframes],
         "not carried over": m.import_report,

@@ -9,12 +9,11 @@ from typing import Any
 
 from dalembert import options
 from dalembert.engine import make_engine
-from dalembert.errors import OptionError
+from dalembert.errors import OptionError, UnsupportedError
 from dalembert.families import find_family
 from dalembert.model import Model
 from dalembert.model.rotation import Array
 from dalembert.peers import Outcome, find_peer, is_peer
-from dalembert.registry import find
 from dalembert.running import composition_weights, simulate
 from dalembert.steppers.compose import find_composition
 from dalembert.trajectory import Trajectory
@@ -41,9 +40,7 @@ class Method:
         if is_peer(self.name):
             find_peer(self.name).check(model)
             return
-        family = find_family(model)
-        stepper = find(family.name, self.name)
-        options.check_handles(model, family, stepper, ())
+        family, stepper = options.choose_stepper(model, self.name, ())
         composition_weights(self.compose, stepper, model, family, self.h)
 
     def run(self, model: Model, q: Array, v: Array, t_end: float, repeats: int = 1) -> Outcome:
@@ -52,7 +49,10 @@ class Method:
         if is_peer(self.name):
             peer = find_peer(self.name)
             return _best(lambda: peer.run(peer, model, q, v, h, n, self.rtol), repeats)
-        traj = simulate(model, self.name, h=h, t_end=t_end, q0=q, v0=v, compose=self.compose, progress=False, on_fail="return")
+        tolerances: dict[str, Any] = {} if self.rtol is None else {"rtol": self.rtol, "atol": self.rtol}
+        traj = simulate(
+            model, self.name, h=h, t_end=t_end, q0=q, v0=v, compose=self.compose, progress=False, on_fail="return", **tolerances
+        )
         if traj.status == "interrupted":
             raise KeyboardInterrupt  # a comparison of parts of runs would mean nothing
         return _best(lambda: Outcome(traj, stepping_seconds(traj)), repeats)
@@ -64,7 +64,7 @@ def _best(once: Callable[[], Outcome], repeats: int) -> Outcome:
 
 def stepping_seconds(traj: Trajectory) -> float:
     """CPU time of the steps of a run alone: done again on a fresh engine, after one step that loads the compiled code."""
-    family = find_family(traj.model)
+    family = find_family(traj.model, traj.meta["family"])
     weights = composition_weights(traj.meta["compose"], traj.stepper, traj.model, family, traj.h)
     engine = make_engine(traj.model, family, traj.stepper, traj.h, traj.meta["options"], None, weights)
     n = len(traj) - 1
@@ -74,6 +74,12 @@ def stepping_seconds(traj: Trajectory) -> float:
     began = time.process_time()
     engine.advance(n, 1)
     return time.process_time() - began
+
+
+def check_one_body(what: str, model: Model) -> None:
+    """UnsupportedError for trees: the measures of a comparison are those of one rigid body so far."""
+    if find_family(model).name != "rigid-body":
+        raise UnsupportedError(f"{what}: model {model.name!r} is a tree; so far one rigid body, free or on a spherical joint, is compared.")
 
 
 def split_name(name: Any) -> tuple[str, str | None]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.comparison import measures
-from dalembert.comparison.methods import make_method
+from dalembert.comparison.methods import check_one_body, make_method
 from dalembert.comparison.reference import Reference, make_reference
 from dalembert.comparison.table import number, text_table
 from dalembert.errors import OptionError
@@ -92,6 +92,7 @@ def work_precision(
     if not len(steppers) or not len(hs):
         raise OptionError(f"work_precision: {len(steppers)} methods and {len(hs)} step sizes were given; expected at least one of each.")
     model = m.frozen()
+    check_one_body("work_precision", model)
     methods = [make_method((name, h)) for name in steppers for h in hs]
     for method in methods:
         method.check(model)

@@ -16,7 +16,7 @@ from dalembert import options
 from dalembert.comparison.measures import angle_between, attitude, forced
 from dalembert.comparison.methods import Method, split_name
 from dalembert.errors import OptionError, UnknownNameError
-from dalembert.families import find_family
+from dalembert.families import families
 from dalembert.kernels.rigid_body import layout as at
 from dalembert.model import Model
 from dalembert.model.compile_rigid_body import dissipative, initial_state, system_array
@@ -64,11 +64,12 @@ def make_reference(model: Model, wanted: Any, q: Array, v: Array, t_end: float, 
 
 def fine(model: Model, name: str, q: Array, v: Array, t_end: float, h: float) -> Reference:
     """A run of the named method, FINER times finer than h, and one half as fine."""
-    known = [*(s.name for s in steppers(system=find_family(model).name)), *PEERS, "exact", "none"]
+    own = {s.name: s for f in families() if f.fits(model) for s in steppers(system=f.name)}
+    known = [*own, *PEERS, "exact", "none"]
     stepper, compose = split_name(name)
     if stepper not in known:
         raise UnknownNameError("reference", name, known)
-    if stepper in PEERS and PEERS[stepper].adaptive:
+    if (stepper in PEERS and PEERS[stepper].adaptive) or (stepper in own and own[stepper].adaptive):
         pair, text = [Method(stepper, t_end, rtol=r) for r in (1e-12, 1e-10)], f"{name} at rtol 1e-12"
     else:
         _, n = options.step_count(h, t_end)

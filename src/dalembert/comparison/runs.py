@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dalembert.comparison import measures
-from dalembert.comparison.methods import Method, make_method
+from dalembert.comparison.methods import Method, check_one_body, make_method
 from dalembert.comparison.reference import Reference, make_reference
 from dalembert.comparison.table import number, text_table
 from dalembert.errors import OptionError
@@ -107,6 +107,7 @@ def compare(m: Model, methods: Sequence[Any], t_end: float, q0: Any = None, v0: 
     if not chosen:
         raise OptionError("compare: no methods were given; expected a list such as [('cayley', 0.01), ('tln', 0.01)].")
     model = m.frozen()
+    check_one_body("compare", model)
     for method in chosen:
         method.check(model)
     q, v = model.check_q(q0), model.check_v(v0)

@@ -223,7 +223,7 @@ def check_finite(mj: Any, owner: str) -> None:
     """Refuse NaN, infinity and numbers beyond all machines: they would only surface later."""
     for what in (
         *("body_pos", "body_quat", "body_mass", "body_inertia", "body_ipos", "body_iquat", "jnt_pos", "jnt_axis", "qpos0", "qpos_spring"),
-        *("dof_damping", "dof_armature", "dof_frictionloss", "jnt_stiffness", "key_qpos", "key_qvel", "actuator_gear"),
+        *("dof_damping", "dof_armature", "dof_frictionloss", "jnt_stiffness", "key_qpos", "key_qvel", "actuator_gear", "eq_data"),
         *("geom_pos", "geom_size", "mesh_vert"),
     ):
         _check_size(owner or "model", what, getattr(mj, what))

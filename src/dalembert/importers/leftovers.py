@@ -31,7 +31,6 @@ def note_leftovers(mj: Any, notes: Notes, joints: dict[int, str], bodies: dict[i
         n = int(getattr(mj, count))
         if n:
             notes.add(topic, [_name(mj, accessor, i) for i in range(n)])
-    _equalities(mj, notes)
     _joints(mj, notes, joints)
     _bodies(mj, notes, bodies)
     _options(mj, notes, off)
@@ -40,12 +39,6 @@ def note_leftovers(mj: Any, notes: Notes, joints: dict[int, str], bodies: dict[i
 def _name(mj: Any, accessor: str, i: int) -> str:
     get = getattr(mj, accessor, None)
     return (get(i).name if get is not None else "") or f"{accessor} {i}"
-
-
-def _equalities(mj: Any, notes: Notes) -> None:
-    for i in range(mj.neq):
-        kind = library().mjtEq(int(mj.eq_type[i])).name.removeprefix("mjEQ_").lower()
-        notes.add("equality constraints", f"{mj.equality(i).name or i} ({kind})")
 
 
 def _joints(mj: Any, notes: Notes, joints: dict[int, str]) -> None:

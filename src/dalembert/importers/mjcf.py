@@ -12,6 +12,7 @@ from dalembert.importers.build import Builder, Part
 from dalembert.importers.compiling import compile_xml, library
 from dalembert.importers.conventions import from_mujoco
 from dalembert.importers.leftovers import note_leftovers
+from dalembert.importers.loops import add_loops
 from dalembert.importers.mjcf_files import Gathered
 from dalembert.importers.notes import Notes
 from dalembert.importers.reading import Source
@@ -51,6 +52,7 @@ def finish(builder: Builder) -> None:
     model.world_shapes = tuple(builder.world_shapes)
     if "actuation" not in builder.off:
         add_motors(builder)
+    add_loops(builder)
     for k in range(mj.nkey):
         name = builder.names.give("keyframe", mj.key(k).name, f"key{k}")
         model.add_keyframe(name, *from_mujoco(model, _normalised(mj, mj.key_qpos[k]), mj.key_qvel[k]))

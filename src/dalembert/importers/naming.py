@@ -7,18 +7,19 @@ from dalembert.model.parts import WORLD
 
 
 class Names:
-    """Unique names of bodies, joints, motors and keyframes; each kind has its own."""
+    """Unique names of bodies, joints, loops, motors and keyframes; each kind has its own, but loops share those of joints."""
 
     def __init__(self, notes: Notes):
         self.notes = notes
-        self.taken: dict[str, set[str]] = {"body": {WORLD}, "joint": set(), "motor": set(), "keyframe": set()}
+        self.taken: dict[str, set[str]] = {"body": {WORLD}, "joint": set(), "loop": set(), "motor": set(), "keyframe": set()}
         self.changed: dict[str, dict[str, str]] = {what: {} for what in self.taken}  # ours: the file's
 
     def give(self, what: str, wanted: str, fallback: str) -> str:
         """`wanted`, or `fallback` if the part has no name, changed as little as needed."""
         base = (wanted or fallback).replace("/", ".")
         name, n = base, 1
-        while name in self.taken[what]:
+        taken = self.taken[what] | (self.taken["joint"] if what == "loop" else set())
+        while name in taken:
             n += 1
             name = f"{base}_{what}" if n == 2 else f"{base}_{what}{n}"
         self.taken[what].add(name)

@@ -16,6 +16,7 @@ import numpy as np
 from dalembert.errors import ModelError
 from dalembert.importers.build import Builder, Inertial, Linkage, Part
 from dalembert.importers.compiling import compile_xml
+from dalembert.importers.loops import add_mimics
 from dalembert.importers.mjcf import finish
 from dalembert.importers.notes import Notes
 from dalembert.importers.reading import Source
@@ -66,6 +67,7 @@ def load(source: Source, floating_base: bool | None, notes: Notes) -> Model:
     builder = Builder(mj, model, notes, part)
     finish(builder)
     renamed = {theirs: ours for ours, theirs in builder.names.changed["joint"].items()}
+    add_mimics(builder, {renamed.get(j.name, j.name): j.mimic for j in tree.joints if j.mimic}, renamed)
     model.source["continuous"] = [renamed.get(j.name, j.name) for j in tree.joints if j.kind == "continuous"]
     _note_rest(source.root, tree, model, notes)
     return model
@@ -174,7 +176,6 @@ def _extras(tree: Tree, notes: Notes) -> dict[str, Any]:
             kept["velocity"][j.name] = j.velocity
         if j.mimic:
             kept["mimic"][j.name] = j.mimic
-            notes.add("coupling of mimic joints: here they move on their own", f"{j.name} (of {j.mimic['joint']})")
         if j.kind in ("revolute", "prismatic") and j.limits is None:
             notes.add("joint limits that are missing, or lower >= upper", j.name)
         if j.kind == "planar" and j.stated_limits:

@@ -26,6 +26,8 @@ def features(model: Model) -> set[str]:
     found = {"pivot" if joint.kind == "spherical" else "free"}
     if np.any(model.gravity != 0.0):
         found.add("gravity")
+    if model.loops:
+        found.add("loops")
     found |= {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
     if joint.damping > 0:
         found.add("damping")

@@ -119,6 +119,8 @@ def features(model: Model) -> set[str]:
     found = {"tree"}
     if np.any(model.gravity != 0.0):
         found.add("gravity")
+    if model.loops:
+        found.add("loops")
     found |= {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
     for joint in model.joints:
         words = (

@@ -16,13 +16,14 @@ from dalembert.model import kinematics, motors, shapes, validate
 from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
 from dalembert.model.joints import Axes
+from dalembert.model.loops import Loop, Loops
 from dalembert.model.motors import Motor
 from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
 from dalembert.model.rotation import Array
 
 
-class Model(Foreign, Dynamics):
-    """A machine: bodies, joints, motors, forces, gravity, keyframes.
+class Model(Loops, Foreign, Dynamics):
+    """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
     (if another joint has that name, "<name> (free)"). Joints may be added in any order: that of a parent may come after that of its child.
@@ -37,6 +38,7 @@ class Model(Foreign, Dynamics):
         self.gravity = validate.vector(f"model {name!r}", "gravity", gravity, 3)
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}
+        self._loops: dict[str, Loop] = {}
         self._implicit: dict[str, str] = {}  # free body -> name of its implicit joint
         self._motors: dict[str, Motor] = {}
         self._keyframes: dict[str, Keyframe] = {}
@@ -73,7 +75,7 @@ class Model(Foreign, Dynamics):
             raise ModelError(f"body {name!r}: the model has a body of this name already.")
         body = Body.build(name, mass, inertia, com, pose, shapes, physical)
         self._bodies[name] = body
-        self._implicit[name] = implicit = _free_name(name) if name in self._joints else name
+        self._implicit[name] = implicit = _free_name(name) if name in self._joints or name in self._loops else name
         self._joints[implicit] = Joint.build(implicit, "free", WORLD, name, body.position, (0, 0, 1))
         return body
 
@@ -96,33 +98,52 @@ class Model(Foreign, Dynamics):
         limits: Any = None,
         axis2: ArrayLike | None = None,
         rest: float = 0,
-    ) -> Joint:
+    ) -> Joint | Loop:
         """Join a child to a parent (a body or "world"); anchor and axes in world coordinates at the reference configuration.
 
         kind: free fixed revolute prismatic cylindrical spherical universal planar. axis2: second axis of a universal joint, x direction
         of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of every
-        degree of freedom; the stiffness rests at q = rest.
+        degree of freedom; the stiffness rests at q = rest. A child that has a joint to a parent already gets a loop joint: see add_loop.
         """
         self._change()
-        if name in self._joints and name not in self._implicit.values():
-            raise ModelError(f"joint {name!r}: the model has a joint of this name already.")
         for role, body in (("parent", parent), ("child", child)):
             if body not in self._bodies and not (role == "parent" and body == WORLD):
                 raise UnknownNameError(f"{role} of joint {name!r}", body, [*self._bodies, *([WORLD] if role == "parent" else [])])
         numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature}
         joint = Joint.build(name, kind, parent, child, anchor, axis, limits, axis2, rest, **numbers)
         if child not in self._implicit:
-            raise ModelError(f"joint {name!r}: body {child!r} has a joint to a parent already; closed loops are not supported yet.")
+            return self._close(joint)
         if self._leads_to(parent, child):
             raise ModelError(f"joint {name!r}: body {child!r} already carries {parent!r}; a body cannot carry itself.")
         if kind == "free" and parent != WORLD:
             raise ModelError(f"joint {name!r}: a free joint has the world as its parent, got {parent!r}.")
+        self._check_new(name)
         del self._joints[self._implicit.pop(child)]
-        if name in self._joints:  # the implicit joint of another body, which gives the name away
-            self._rename_implicit(name)
+        self._give_name(name)
         self._joints[name] = joint
         self._placements.clear()
         return joint
+
+    def _close(self, joint: Joint) -> Loop:
+        """The joint as a loop joint: it has no coordinates on which anything could act."""
+        acting = [what for what in ("damping", "friction", "stiffness", "armature", "limits", "rest") if getattr(joint, what)]
+        if acting or joint.kind == "free":
+            given = "is free" if joint.kind == "free" else f"has {', '.join(acting)}"
+            raise ModelError(
+                f"joint {joint.name!r}: body {joint.child!r} has a joint to a parent already, so this one closes a loop and has no "
+                f"coordinates of its own; it {given}, which a loop joint cannot."
+            )
+        return self.add_loop(joint.name, joint.kind, joint.parent, joint.child, joint.anchor, joint.axis, joint.axis2)
+
+    def _check_new(self, name: str) -> None:
+        if name in self._loops or (name in self._joints and name not in self._implicit.values()):
+            raise ModelError(f"joint {name!r}: the model has a joint of this name already.")
+
+    def _give_name(self, name: str) -> None:
+        """Refuse a name that is taken; the implicit joint of a body gives its name away."""
+        self._check_new(name)
+        if name in self._joints:
+            self._rename_implicit(name)
 
     def _rename_implicit(self, body: str) -> None:
         new = _free_name(body)
@@ -190,6 +211,7 @@ class Model(Foreign, Dynamics):
         """A copy that can be changed."""
         other = copy.copy(self)
         other._bodies, other._joints = dict(self._bodies), dict(self._joints)
+        other._loops = dict(self._loops)
         other._implicit, other._forces = dict(self._implicit), list(self._forces)
         other._motors, other._keyframes, other._placements = dict(self._motors), dict(self._keyframes), dict(self._placements)
         other.source = copy.deepcopy(self.source)
@@ -376,6 +398,7 @@ class Model(Foreign, Dynamics):
             "keyframes": [k.to_dict() for k in self.keyframes],
             "forces": [f.to_dict() for f in self._forces if not (drop_functions and f.kind == "function")],
             "order": [j.name for j in self.joints],
+            **({"loops": [loop.to_dict() for loop in self.loops]} if self._loops else {}),
             **({"source": copy.deepcopy(self.source)} if self.source else {}),
             **({"world_shapes": [s.to_dict() for s in self.world_shapes]} if self.world_shapes else {}),
         }
@@ -388,6 +411,8 @@ class Model(Foreign, Dynamics):
             m.add_body(**{**b, "shapes": [shapes.from_dict(s) for s in b["shapes"]]})
         for j in data["joints"]:
             m.add_joint(**j)
+        for loop in data.get("loops", ()):
+            m.add_loop(**loop)
         m._joints = {name: m._joints[name] for name in data["order"]}
         for motor in data.get("motors", ()):
             m.add_motor(**motor)
@@ -401,7 +426,9 @@ class Model(Foreign, Dynamics):
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{j.name} ({j.kind})" for j in self.joints)
-        return f"Model({self.name!r}: {len(self._bodies)} bodies, {self.total_mass:g} kg, joints: {kinds or 'none'})"
+        loops = ", ".join(f"{loop.name} ({loop.kind})" for loop in self.loops)
+        tail = f", loops: {loops}" if loops else ""
+        return f"Model({self.name!r}: {len(self._bodies)} bodies, {self.total_mass:g} kg, joints: {kinds or 'none'}{tail})"
 
 
 def _free_name(body: str) -> str:

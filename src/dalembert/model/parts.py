@@ -134,7 +134,7 @@ class Joint:
             validate.vector(owner, "anchor", anchor, 3),
             first,
             limits=None if limits is None else validate.interval(owner, "limits", limits),
-            axis2=_second_axis(owner, KINDS[kind], first, axis2),
+            axis2=second_axis(owner, KINDS[kind], first, axis2),
             rest=validate.number(owner, "rest", rest),
             **{what: validate.number(owner, what, value, 0.0) for what, value in numbers.items()},
         )
@@ -158,7 +158,8 @@ class Joint:
         return {**self.__dict__, **vectors}
 
 
-def _second_axis(owner: str, kind: JointKind, axis: Array, value: Any) -> Array | None:
+def second_axis(owner: str, kind: JointKind, axis: Array, value: Any) -> Array | None:
+    """The second axis of a joint of that kind, or None where it has none."""
     if value is None:
         if kind.second_axis == "required":
             raise ModelError(f"{owner}: axis2 is missing; a {kind.name} joint has two axes.")

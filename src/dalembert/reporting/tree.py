@@ -12,7 +12,7 @@ POTENTIAL = {"tree", "gravity", "spring", "stiffness", "armature"}
 
 def judge_tree(facts: Facts) -> list[Item]:
     """Momentum of a tree that floats freely, energy of a tree on which only potential forces act."""
-    others = facts.features - POTENTIAL
+    others = facts.features - POTENTIAL - set(facts.traj.meta.get("ignore", ()))
     if facts.controlled:
         others = others | {"control"}
     if any(getattr(f, "damping", 0.0) > 0.0 for f in facts.traj.model.forces):

@@ -1,0 +1,285 @@
+"""Loop joints: constraints between bodies that hang on a tree already. They own no coordinates.
+
+A loop says where a point of the child has to be on its parent, and how the child has to be turned. With d the world vector from the anchor
+(on the parent) to the point (on the child), a a direction fixed in the parent, b and c two directions fixed in the child and perpendicular
+to the axis, and w the rotation vector from the wanted to the actual orientation, the residuals are
+
+    spherical    d                        3       planar      a.d, a.b, a.c               3
+    fixed        d, w                     6       universal   d, a.axis2 - its value      4
+    revolute     d, a.b, a.c              5       distance    |d| - length                1
+    prismatic    d across the axis, w     5       coupling    q_child - p(q_parent)       1
+    cylindrical  d across, a.b, a.c       4
+
+with a the axis and p a polynomial: a coupling joins two joints of one degree of freedom. A whole d is given in world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dalembert.errors import ModelError, UnknownNameError
+from dalembert.model import kinematics, validate
+from dalembert.model import parts as part_module
+from dalembert.model.parts import WORLD, Body, Joint, check_name
+from dalembert.model.rotation import Array, quat_conj, quat_log, quat_mul, rotate
+
+if TYPE_CHECKING:
+    from dalembert.model.model import Model
+
+ONE = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop joint; all places and directions in world coordinates at the reference configuration.
+
+    anchor: a point of the parent; point: the point of the child that is to meet it (for a distance: to keep its length from it).
+    turn: quaternion that takes the child from its reference orientation to the one it is to have there (1: it stands right already).
+    A coupling has joints as parent and child: q_child = polynomial[0] + polynomial[1] q_parent + ...; a constant if parent is "world".
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    anchor: Array
+    axis: Array
+    axis2: Array | None
+    point: Array
+    turn: Array
+    length: float | None = None
+    polynomial: tuple[float, ...] | None = None
+
+    @classmethod
+    def build(
+        cls,
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        anchor: Any = (0, 0, 0),
+        axis: Any = (0, 0, 1),
+        axis2: Any = None,
+        point: Any = None,
+        turn: Any = None,
+        length: Any = None,
+        polynomial: Any = None,
+    ) -> Loop:
+        """Check everything that can be checked without the model."""
+        check_name("loop", name)
+        owner = f"loop {name!r}"
+        if kind not in RESIDUALS:
+            raise UnknownNameError(f"kind of {owner}", kind, RESIDUALS)
+        if parent == child:
+            raise ModelError(f"{owner}: parent and child are both {parent!r}.")
+        for what, value, of in (("length", length, "distance"), ("polynomial", polynomial, "coupling")):
+            if value is not None and kind != of:
+                raise ModelError(f"{owner}: {what} is {value!r}, but a {kind} loop takes none; kind that does: {of}.")
+        first = validate.direction(owner, "axis", axis)
+        here = validate.vector(owner, "anchor", anchor, 3)
+        there = here if point is None else validate.vector(owner, "point", point, 3)
+        loop = cls(
+            name,
+            kind,
+            parent,
+            child,
+            here,
+            first,
+            _second_axis(owner, kind, first, axis2),
+            there,
+            validate.frozen(ONE.copy()) if turn is None else validate.unit_quaternion(owner, "turn", turn),
+        )
+        if kind == "distance":
+            value = np.linalg.norm(there - here) if length is None else length
+            object.__setattr__(loop, "length", validate.number(owner, "length", value, 0.0, strict=True))
+        if kind == "coupling":
+            object.__setattr__(loop, "polynomial", _polynomial(owner, polynomial))
+        return loop
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: arguments of `Model.add_loop`."""
+        found = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items() if v is not None}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
+
+
+def _second_axis(owner: str, kind: str, axis: Array, value: Any) -> Array | None:
+    if kind in part_module.KINDS:
+        return part_module.second_axis(owner, part_module.KINDS[kind], axis, value)
+    if value is not None:
+        raise ModelError(f"{owner}: axis2 is {value!r}, but a {kind} loop has no second axis.")
+    return None
+
+
+def _polynomial(owner: str, value: Any) -> tuple[float, ...]:
+    given = np.atleast_1d((0.0, 1.0) if value is None else value)
+    return tuple(validate.vector(owner, "polynomial", given, max(1, given.size)).tolist())
+
+
+# residuals --------------------------------------------------------------------------------------------------------------------------
+
+
+class Gap(NamedTuple):
+    """State of a loop: d, and the turns of parent and child (world axes) since they stood at the reference, the child as wanted."""
+
+    d: Array
+    parent: Array
+    child: Array
+
+
+def _along(d: Array, *directions: Array) -> Array:
+    return np.stack([np.sum(d * a, axis=-1) for a in directions], axis=-1)
+
+
+def _across(axis: Array) -> tuple[Array, Array]:
+    """Two unit vectors perpendicular to the axis and to each other."""
+    b = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
+    b /= np.linalg.norm(b)
+    return b, np.cross(axis, b)
+
+
+def _shift(loop: Loop, gap: Gap) -> Array:
+    return gap.d
+
+
+def _shift_across(loop: Loop, gap: Gap) -> Array:
+    return _along(gap.d, *(rotate(gap.parent, b) for b in _across(loop.axis)))
+
+
+def _shift_along(loop: Loop, gap: Gap) -> Array:
+    return _along(gap.d, rotate(gap.parent, loop.axis))
+
+
+def _turned(loop: Loop, gap: Gap) -> Array:
+    return quat_log(quat_mul(quat_conj(gap.parent), gap.child))
+
+
+def _tilted(loop: Loop, gap: Gap) -> Array:
+    return _along(rotate(gap.parent, loop.axis), *(rotate(gap.child, b) for b in _across(loop.axis)))
+
+
+def _twisted(loop: Loop, gap: Gap) -> Array:
+    assert loop.axis2 is not None  # a universal loop has one: Loop.build
+    return _along(rotate(gap.parent, loop.axis), rotate(gap.child, loop.axis2)) - loop.axis @ loop.axis2
+
+
+def _stretched(loop: Loop, gap: Gap) -> Array:
+    return np.linalg.norm(gap.d, axis=-1, keepdims=True) - loop.length
+
+
+Rows = Callable[[Loop, Gap], Array]
+RESIDUALS: dict[str, tuple[Rows, ...]] = {  # a coupling is a matter of q alone
+    "spherical": (_shift,),
+    "fixed": (_shift, _turned),
+    "revolute": (_shift, _tilted),
+    "prismatic": (_shift_across, _turned),
+    "cylindrical": (_shift_across, _tilted),
+    "universal": (_shift, _twisted),
+    "planar": (_shift_along, _tilted),
+    "distance": (_stretched,),
+    "coupling": (),
+}
+
+
+def _since(found: dict[str, kinematics.Frame], body: Body, wanted: Array) -> Array:
+    """Turn of a body since its reference orientation, turned by `wanted` there."""
+    start = quat_conj(quat_mul(wanted, body.quaternion))
+    now = found[body.name].quaternion
+    return quat_mul(now, np.broadcast_to(start, now.shape))
+
+
+def _point(model: Model, found: dict[str, kinematics.Frame], body: str, where: Array) -> Array:
+    """World position of a point that is given in world coordinates at the reference configuration."""
+    if body == WORLD:
+        return where
+    b = model.body(body)
+    return kinematics.point(found, body, rotate(quat_conj(b.quaternion), where - b.position))
+
+
+def errors(model: Model, q: Array) -> dict[str, Array]:
+    """Residuals (..., rows) of every loop."""
+    found, at = kinematics.frames(model, q), model.q_slices()
+    out = {}
+    for loop in model.loops:
+        if loop.kind == "coupling":
+            out[loop.name] = _uncoupled(loop, q, at)
+            continue
+        d = _point(model, found, loop.child, loop.point) - _point(model, found, loop.parent, loop.anchor)
+        child = _since(found, model.body(loop.child), loop.turn)
+        parent = np.broadcast_to(ONE, child.shape) if loop.parent == WORLD else _since(found, model.body(loop.parent), ONE)
+        gap = Gap(d, parent, child)
+        out[loop.name] = np.concatenate([rows(loop, gap) for rows in RESIDUALS[loop.kind]], axis=-1)
+    return out
+
+
+def _uncoupled(loop: Loop, q: Array, at: dict[str, slice]) -> Array:
+    follower = q[..., at[loop.child]]
+    leader = np.zeros_like(follower) if loop.parent == WORLD else q[..., at[loop.parent]]
+    return follower - np.polynomial.polynomial.polyval(leader, np.array(loop.polynomial))
+
+
+# the part of Model ------------------------------------------------------------------------------------------------------------------
+
+
+class Loops:
+    """The part of `Model` that has to do with closed loops."""
+
+    _bodies: dict[str, Body]
+    _joints: dict[str, Joint]
+    _loops: dict[str, Loop]
+
+    def _change(self) -> None:
+        raise NotImplementedError
+
+    def _give_name(self, name: str) -> None:
+        raise NotImplementedError
+
+    def add_loop(
+        self,
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        anchor: ArrayLike = (0, 0, 0),
+        axis: ArrayLike = (0, 0, 1),
+        axis2: ArrayLike | None = None,
+        point: ArrayLike | None = None,
+        turn: ArrayLike | None = None,
+        length: float | None = None,
+        polynomial: ArrayLike | None = None,
+    ) -> Loop:
+        """Close a loop between two bodies, without coordinates of its own; arguments: model/loops.py.
+
+        kind: spherical fixed revolute prismatic cylindrical universal planar; "distance": anchor and point stay `length` apart (None: as
+        they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
+        """
+        self._change()
+        loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial)
+        known = self._joints if kind == "coupling" else self._bodies
+        for role, end in (("parent", parent), ("child", child)):
+            if end not in known and not (role == "parent" and end == WORLD):
+                raise UnknownNameError(f"{role} of loop {name!r}", end, [*known, *([WORLD] if role == "parent" else [])])
+            if kind == "coupling" and end in known and self._joints[end].coordinates.nq != 1:
+                raise ModelError(f"loop {name!r}: joint {end!r} ({self._joints[end].kind}) has not one degree of freedom; expected one.")
+        self._give_name(name)
+        self._loops[name] = loop
+        return loop
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """Loop joints in the order in which they were added; they own no coordinates."""
+        return tuple(self._loops.values())
+
+    def loop(self, name: str) -> Loop:
+        """The loop joint of that name."""
+        if name not in self._loops:
+            raise UnknownNameError("loop", name, self._loops)
+        return self._loops[name]
+
+    def loop_errors(self: Any, q: ArrayLike) -> dict[str, Array]:
+        """How far each loop is from being closed, {name: (..., rows)}; rows: model/loops.py. Metres, radians, cosines, coordinates."""
+        return errors(self, np.asarray(q, dtype=float))
