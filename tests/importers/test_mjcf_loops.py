@@ -1,8 +1,13 @@
 """Equality constraints of MJCF files as loops: residuals at random states are those of MuJoCo."""
 
+import json
+
 import mujoco
 import numpy as np
 import pytest
+from typer.testing import CliRunner
+
+from dalembert.cli import app
 
 TOL = 1e-10
 XML = """
@@ -132,3 +137,13 @@ def test_mimic_joints_of_a_urdf_file(load):
     q = model.check_q({"lead": 0.7, "f": 0.3 - 2 * 0.7})
     assert model.loop_errors(q)["f_mimic"] == pytest.approx([0.0], abs=1e-15)
     assert any("mimic" in line and "g (of lead)" in line for line in model.import_report)
+
+
+def test_inspect_shows_loops(tmp_path):
+    path = tmp_path / "loops.xml"
+    path.write_text(XML)
+    out = CliRunner().invoke(app, ["inspect", str(path)]).output
+    for words in ("loops", "pin", "spherical", "ja_loop", "coupling", "0.1, 2, 3, 4, 5"):
+        assert words in out
+    data = json.loads(CliRunner().invoke(app, ["inspect", str(path), "--json"]).output)
+    assert len(data["loops"]) == 12

@@ -1,6 +1,7 @@
 """Machines: bodies, joints, shapes, forces."""
 
 from dalembert.model.forces import Damper, Spring, Wrench
+from dalembert.model.loops import Loop
 from dalembert.model.model import Model
 from dalembert.model.motors import Motor
 from dalembert.model.parts import Body, Joint
@@ -14,6 +15,7 @@ __all__ = [
     "Cylinder",
     "Damper",
     "Joint",
+    "Loop",
     "Mesh",
     "Model",
     "Motor",
