@@ -15,6 +15,7 @@ with a the axis and p a polynomial: a coupling joins two joints of one degree of
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -225,18 +226,18 @@ def _uncoupled(loop: Loop, q: Array, at: dict[str, slice]) -> Array:
 # the part of Model ------------------------------------------------------------------------------------------------------------------
 
 
-class Loops:
+class Loops(ABC):
     """The part of `Model` that has to do with closed loops."""
 
     _bodies: dict[str, Body]
     _joints: dict[str, Joint]
     _loops: dict[str, Loop]
 
-    def _change(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _change(self) -> None: ...
 
-    def _give_name(self, name: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _give_name(self, name: str) -> None: ...
 
     def add_loop(
         self,
