@@ -107,6 +107,16 @@ def test_energy_and_momentum_kernels(case):
     assert d.work[d.tau : d.tau + 6] == pytest.approx(m.momentum(q, v), abs=1e-10)
 
 
+def test_body_jacobians(case):
+    """Against the NumPy Jacobians (which do not know links) and against the twists of the kinematics."""
+    m, d, q, v, _ = case
+    frames = kinematics.frames(m, q, v)
+    for b in m.bodies:
+        J = d.jacobian(b.name, q)
+        assert pytest.approx(m.jacobian(b.name, q), abs=1e-12) == J
+        assert J @ v == pytest.approx(np.concatenate([frames[b.name].omega, frames[b.name].velocity]), abs=1e-11)
+
+
 def pinocchio_chain(seed, n=8):
     """The same serial chain of mixed joints in both libraries."""
     rng = np.random.default_rng(seed)

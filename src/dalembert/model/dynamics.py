@@ -11,6 +11,7 @@ from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.aba import accelerations
 from dalembert.kernels.tree.crba import mass_matrix
 from dalembert.kernels.tree.energy import gravity_gradient, momenta
+from dalembert.kernels.tree.jacobian import body_jacobian
 from dalembert.kernels.tree.kinematics import sweep, world
 from dalembert.kernels.tree.loads import passive
 from dalembert.kernels.tree.rnea import inverse_dynamics
@@ -27,9 +28,10 @@ class TreeDynamics:
     def __init__(self, model: Model):
         self.nq, self.nv = model.nq, model.nv
         self.system = compile_tree.system_array(model, {})
+        self.places = compile_tree.build_tree(model).places
         size = compile_tree.work_size(self.system)
         self.at_matrix = size
-        self.work = np.zeros(size + self.nv * self.nv)
+        self.work = np.zeros(size + self.nv * max(self.nv, 6))
         self.q, self.v, self.tau, self.acc = (int(self.system[k]) for k in (at.AT_Q, at.AT_V, at.AT_TAU, at.AT_ACC))
 
     def _put(self, where: int, what: str, values: Any, n: int) -> None:
@@ -47,7 +49,7 @@ class TreeDynamics:
         self._state(q)
         sweep(self.system, self.work, self.q, self.v)
         mass_matrix(self.system, self.work, self.at_matrix)
-        return self.work[self.at_matrix :].reshape(self.nv, self.nv).copy()
+        return self.work[self.at_matrix : self.at_matrix + self.nv * self.nv].reshape(self.nv, self.nv).copy()
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None) -> Array:
         """Accelerations under tau and all forces of the model."""
@@ -66,6 +68,18 @@ class TreeDynamics:
         self.work[self.tau : self.tau + self.nv] = 0.0
         passive(self.system, self.work, self.q, self.v, self.tau)
         return found - self.work[self.tau : self.tau + self.nv]
+
+    def jacobian(self, body: str, q: Any) -> Array:
+        """(6, nv): twist of the body frame (angular first, body axes) = J v; zero for a body that is fixed to the world."""
+        place = self.places[body]
+        if place.link < 0:
+            return np.zeros((6, self.nv))
+        self._state(q)
+        sweep(self.system, self.work, self.q, self.v)
+        world(self.system, self.work)
+        where = tuple(place.R.ravel().tolist()), tuple(place.p.tolist())
+        body_jacobian(self.system, self.work, place.link, *where, self.at_matrix)
+        return self.work[self.at_matrix : self.at_matrix + 6 * self.nv].reshape(6, self.nv).copy()
 
     def momenta(self, q: Any, v: Any) -> tuple[Array, Array]:
         """(M v, gradient of the kinetic energy at fixed v)."""
