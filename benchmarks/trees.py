@@ -23,6 +23,9 @@ from dalembert.engine import make_engine
 from dalembert.families import find_family
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.aba import accelerations
+from dalembert.kernels.tree.crba import mass_matrix
+from dalembert.kernels.tree.kinematics import sweep
+from dalembert.kernels.tree.rnea import inverse_dynamics
 from dalembert.model.dynamics import TreeDynamics
 from dalembert.registry import find
 
@@ -114,6 +117,39 @@ def repeat(system, work, q, v, tau, acc, times, nv):
         for i in range(nv):
             work[tau + i] = 0.0
         accelerations(system, work, q, v, tau, acc)
+
+
+@kernel
+def repeat_rnea(system, work, q, v, acc, tau, times):
+    """Many inverse dynamics in compiled code."""
+    for _ in range(times):
+        inverse_dynamics(system, work, q, v, acc, tau)
+
+
+@kernel
+def repeat_crba(system, work, q, v, out, times):
+    """Many mass matrices in compiled code, kinematics included as in Pinocchio's crba."""
+    for _ in range(times):
+        sweep(system, work, q, v)
+        mass_matrix(system, work, out)
+
+
+def other_algorithms(n: int, rounds: int) -> dict[str, float]:
+    """Microseconds of inverse dynamics and of the mass matrix, ours and Pinocchio's."""
+    rng = np.random.default_rng(n)
+    q, v, a = rng.uniform(-0.3, 0.3, n), rng.uniform(-0.5, 0.5, n), rng.uniform(-1, 1, n)
+    times = max(20, 10_000 // n)
+    d = TreeDynamics(chain(n))
+    d._state(q, v)
+    pin = chain_pinocchio(n)
+    data = pin.createData()
+    runs: dict[str, Callable[[], object]] = {
+        "rnea": lambda: repeat_rnea(d.system, d.work, d.q, d.v, d.acc, d.tau, times),
+        "pinocchio rnea": lambda: [pinocchio.rnea(pin, data, q, v, a) for _ in range(times)],
+        "crba": lambda: repeat_crba(d.system, d.work, d.q, d.v, d.at_matrix, times),
+        "pinocchio crba": lambda: [pinocchio.crba(pin, data, q) for _ in range(times)],
+    }
+    return {name: 1e6 * t / times for name, t in interleaved(runs, rounds).items()}
 
 
 def forward_dynamics(n: int, rounds: int) -> dict[str, float]:
@@ -246,6 +282,10 @@ def main() -> int:
     large = [n for n in sizes if n >= 10]
     exponent = np.polyfit(np.log(large), np.log([times[n]["ours"] for n in large]), 1)[0]
     met.append((f"growth exponent {exponent:.3f} <= 1.05 (n = {large[0]} ... {large[-1]})", exponent <= 1.05))
+    print("inverse dynamics and mass matrix, us")
+    for n in [s for s in sizes if s <= 100]:
+        print(f"  n = {n:5d}" + "".join(f"   {name} {us:9.3f}" for name, us in other_algorithms(n, rounds).items()))
+    print("forward dynamics of robots, us")
     for name, row in robots(rounds).items():
         print(f"  {name:18s}" + "".join(f"   {who} {us:9.3f}" for who, us in row.items()))
         met.append((f"forward dynamics of {name} faster than the peer", row["ours"] < min(us for who, us in row.items() if who != "ours")))
