@@ -18,8 +18,9 @@ def test_report_of_a_floating_tree_measures_momentum_and_energy():
 
 
 def test_report_warns_when_a_low_order_method_destroys_the_energy():
-    report = report_of("pendulum-chain", stepper="mk2", h=0.05, t_end=10.0, on_fail="return")
-    assert report["energy"].verdict == "warn" or "fail" in report.verdict
+    report = report_of("pendulum-chain", stepper="mk2", h=0.05, t_end=10.0)
+    assert report["energy"].verdict == report.verdict == "warn"
+    assert report["energy"].measured > 0.1
 
 
 def test_report_says_what_it_cannot_judge():

@@ -19,6 +19,18 @@ def cross(a, b):
 
 
 @inline
+def add(a, b):
+    """a + b"""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@inline
+def sub(a, b):
+    """a - b"""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@inline
 def scale(s, a):
     """s a"""
     return (s * a[0], s * a[1], s * a[2])

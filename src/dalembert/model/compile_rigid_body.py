@@ -80,7 +80,6 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
     s[at.MAX_ITERATIONS] = options.get("max_iterations", 0)
     s[at.Q_BP : at.Q_BP + 4] = from_matrix(R_BP)
     s[at.COM : at.COM + 3] = body.com
-    s[at.PIVOT : at.PIVOT + 3] = joint.anchor
     s[at.Q_W0 : at.Q_W0 + 4] = body.quaternion
     _add_damping(s, model, joint, body, anchor, R_BP)
     _add_wrenches(s, model, anchor, R_BP)

@@ -92,8 +92,7 @@ def _add_joint(tree: Tree, model: Model, joint: Joint, q_at: int, v_at: int) -> 
         p = parent.p + parent.R @ (R_WP.T @ (joint.anchor - p_WP))
         offset = R_WC.T @ (child.position - joint.anchor)  # child frame from the anchor, joint axes
     link = parent.link
-    axes = joint.coordinates.axes(R_WC.T @ joint.axis, None if joint.axis2 is None else R_WC.T @ joint.axis2)
-    for kind_name, axis in joint.coordinates.primitives(axes):
+    for kind_name, axis in joint.coordinates.primitives(model.joint_axes(joint)):
         kind = PRIMITIVES[kind_name]
         Q = np.eye(3) if axis is None else align_z(np.asarray(axis))
         tree.links.append(Link(link, kind, q_at, v_at, R @ Q, p, joint))

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert import environment
 from dalembert.errors import UnsupportedError
 from dalembert.families import find_family
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.model import Model
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
+from dalembert.running import run_description
 from dalembert.trajectory import Trajectory
 
 
@@ -55,23 +55,10 @@ class Peer:
         kept = len(q) if finite.all() else int(np.argmin(finite))
         q, v = q[:kept], v[:kept]
         status = "ok" if kept == n + 1 else f"step {kept - 1} at t = {(kept - 1) * h:.6g} s ({self.name}): the state is not finite."
-        family = find_family(model).name
-        stepper = Stepper(self.name, self.summary, family, self.order, references=self.references, python=True)
-        meta = {
-            "stepper": self.name,
-            "method": self.name,
-            "family": family,
-            "h": h,
-            "t_end": n * h,
-            "every": 1,
-            "compose": None,
-            "options": options,
-            "ignore": [],
-            "control": None,
-            "versions": environment.versions(),
-            "machine": environment.machine(),
-            "status": status,
-        }
+        family = find_family(model)
+        stepper = Stepper(self.name, self.summary, family.name, self.order, references=self.references, python=True)
+        meta = run_description(stepper, None, family, h, options, (), None)
+        meta.update(t_end=n * h, status=status)
         nan = np.full(kept, np.nan)
         unpacked = {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
         states, log = np.concatenate([q, v], axis=1), np.zeros((kept, len(LOG_COLUMNS)))

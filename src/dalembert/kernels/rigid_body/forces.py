@@ -36,13 +36,7 @@ from dalembert.kernels.rigid_body.layout import (
     Q,
     X,
 )
-from dalembert.kernels.smallmat import axpy, cross, diag_solve, dot, load3, scale, store3
-
-
-@inline
-def add(a, b):
-    """a + b"""
-    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+from dalembert.kernels.smallmat import add, axpy, cross, diag_solve, dot, load3, scale, store3
 
 
 @inline

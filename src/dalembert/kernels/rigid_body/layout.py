@@ -20,7 +20,6 @@ TOL = 60
 MAX_ITERATIONS = 61
 Q_BP = 62  # quaternion of P in the body frame
 COM = 66  # centre of mass in the body frame
-PIVOT = 69  # world
 Q_W0 = 72  # attitude of the body frame at the reference configuration (spherical joint)
 OPTIONS = 76  # eight numbers that belong to the stepper
 FORCED = 84  # 1 if anything but damping acts: gravity, a constant load, a control

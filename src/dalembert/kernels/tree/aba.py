@@ -10,7 +10,8 @@ acceleration -g of the world.
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.gauss import solve_in_place
-from dalembert.kernels.smallmat import dot, load3, scale, store3
+from dalembert.kernels.mat3 import apply_transposed, conjugate, conjugate_symmetric, hat_mul, load9, mul, store9, transpose
+from dalembert.kernels.smallmat import add, cross, dot, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.kinematics import sweep, world
 from dalembert.kernels.tree.layout import (
     ACC,
@@ -46,20 +47,6 @@ from dalembert.kernels.tree.layout import (
     U,
 )
 from dalembert.kernels.tree.loads import apply_loads, passive
-from dalembert.kernels.tree.mat3 import (
-    add3,
-    apply,
-    apply_transposed,
-    conjugate,
-    conjugate_symmetric,
-    cross3,
-    hat_mul,
-    load9,
-    mul,
-    store9,
-    sub3,
-    transpose,
-)
 
 
 @inline
@@ -74,7 +61,7 @@ def momentum_of(system, i, omega, v):
         xy * omega[0] + yy * omega[1] + yz * omega[2],
         xz * omega[0] + yz * omega[1] + zz * omega[2],
     )
-    return add3(angular, cross3(h, v)), add3(scale(system[at + MASS], v), cross3(omega, h))
+    return add(angular, cross(h, v)), add(scale(system[at + MASS], v), cross(omega, h))
 
 
 @kernel
@@ -92,8 +79,8 @@ def rigid(system, work):
         store9(work, out + M, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
         omega, v = load3(work, out + VEL), load3(work, out + VEL + 3)
         L, p = momentum_of(system, i, omega, v)
-        store3(work, out + FORCE, add3(cross3(omega, L), cross3(v, p)))
-        store3(work, out + FORCE + 3, cross3(omega, p))
+        store3(work, out + FORCE, add(cross(omega, L), cross(v, p)))
+        store3(work, out + FORCE + 3, cross(omega, p))
 
 
 @inline
@@ -118,10 +105,10 @@ def pass_inward(work, i, parent, a, b, m, n, f):
     xt = transpose(x)
     for k in range(9):
         work[to + A + k] += a2[k] + x[k] + xt[k] + y[k]
-    force = apply(rot, f)
-    torque = add3(apply(rot, n), cross3(p, force))
-    store3(work, to + FORCE, add3(load3(work, to + FORCE), torque))
-    store3(work, to + FORCE + 3, add3(load3(work, to + FORCE + 3), force))
+    force = mat_vec(rot, f)
+    torque = add(mat_vec(rot, n), cross(p, force))
+    store3(work, to + FORCE, add(load3(work, to + FORCE), torque))
+    store3(work, to + FORCE + 3, add(load3(work, to + FORCE + 3), force))
 
 
 @inline
@@ -161,8 +148,8 @@ def inward_single(system, work, i, tau, revolute):
         a, b, m = outer_sub(a, u_ang, u_ang, d_inv), outer_sub(b, u_ang, u_lin, d_inv), outer_sub(m, u_lin, u_lin, d_inv)
         c_ang, c_lin = load3(work, out + BIAS), load3(work, out + BIAS + 3)
         s = u * d_inv
-        n = add3(n, add3(add3(apply(a, c_ang), apply(b, c_lin)), scale(s, u_ang)))
-        f = add3(f, add3(add3(apply_transposed(b, c_ang), apply(m, c_lin)), scale(s, u_lin)))
+        n = add(n, add(add(mat_vec(a, c_ang), mat_vec(b, c_lin)), scale(s, u_ang)))
+        f = add(f, add(add(apply_transposed(b, c_ang), mat_vec(m, c_lin)), scale(s, u_lin)))
         pass_inward(work, i, parent, a, b, m, n, f)
     return True
 
@@ -186,7 +173,7 @@ def inward_ball(system, work, i, tau):
         e * c1, e * (x * z - a[2] * a[6]), e * (a[2] * a[3] - x * a[5]),
         e * c2, e * (a[1] * a[6] - x * a[7]), e * (x * y - a[1] * a[3]),
     )  # fmt: skip
-    u = sub3(load3(work, tau + int(system[at + V_AT])), n)
+    u = sub(load3(work, tau + int(system[at + V_AT])), n)
     store9(work, out + SOLVE, d)
     store3(work, out + RESIDUAL, u)
     parent = int(system[at + PARENT])
@@ -194,9 +181,9 @@ def inward_ball(system, work, i, tau):
         da, db = mul(d, a), mul(d, b)
         a2, b2, m2 = minus(a, mul(a, da)), minus(b, mul(a, db)), minus(m, mul(transpose(b), db))
         c_ang, c_lin = load3(work, out + BIAS), load3(work, out + BIAS + 3)
-        du = apply(d, u)
-        n = add3(n, add3(add3(apply(a2, c_ang), apply(b2, c_lin)), apply(a, du)))
-        f = add3(f, add3(add3(apply_transposed(b2, c_ang), apply(m2, c_lin)), apply_transposed(b, du)))
+        du = mat_vec(d, u)
+        n = add(n, add(add(mat_vec(a2, c_ang), mat_vec(b2, c_lin)), mat_vec(a, du)))
+        f = add(f, add(add(apply_transposed(b2, c_ang), mat_vec(m2, c_lin)), apply_transposed(b, du)))
         pass_inward(work, i, parent, a2, b2, m2, n, f)
     return True
 
@@ -216,11 +203,11 @@ def inherited(system, work, i):
     rot = load9(work, out + R)
     if parent >= 0:
         alpha, acc = load3(work, parent * SCRATCH + ACC), load3(work, parent * SCRATCH + ACC + 3)
-        acc = add3(acc, cross3(alpha, load3(work, out + P)))
+        acc = add(acc, cross(alpha, load3(work, out + P)))
         alpha = apply_transposed(rot, alpha)
     else:
         alpha, acc = (0.0, 0.0, 0.0), scale(-1.0, load3(system, GRAVITY))
-    return add3(alpha, load3(work, out + BIAS)), add3(apply_transposed(rot, acc), load3(work, out + BIAS + 3))
+    return add(alpha, load3(work, out + BIAS)), add(apply_transposed(rot, acc), load3(work, out + BIAS + 3))
 
 
 @kernel
@@ -266,10 +253,10 @@ def outward(system, work, i, tau, acc):
         else:
             a = (a[0], a[1], a[2] + qdd)
     elif kind == SPHERICAL:
-        right = sub3(load3(work, out + RESIDUAL), add3(apply(load9(work, out + A), alpha), apply(load9(work, out + B), a)))
-        qdd3 = apply(load9(work, out + SOLVE), right)
+        right = sub(load3(work, out + RESIDUAL), add(mat_vec(load9(work, out + A), alpha), mat_vec(load9(work, out + B), a)))
+        qdd3 = mat_vec(load9(work, out + SOLVE), right)
         store3(work, vi, qdd3)
-        alpha = add3(alpha, qdd3)
+        alpha = add(alpha, qdd3)
     else:
         return free_acceleration(system, work, i, tau, acc, alpha, a)
     store3(work, out + ACC, alpha)

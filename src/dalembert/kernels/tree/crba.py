@@ -4,10 +4,10 @@ I^c_i = I_i + sum over children X^T I^c X,    M_ik = S_i^T (X^T ... X^T) I^c_k S
 """
 
 from dalembert.kernels._jit import kernel
-from dalembert.kernels.smallmat import load3, store3
+from dalembert.kernels.mat3 import load9
+from dalembert.kernels.smallmat import add, cross, load3, mat_vec, store3
 from dalembert.kernels.tree.aba import pass_inward, rigid
 from dalembert.kernels.tree.layout import ARMATURE, FORCE, HEADER, KIND, LINK_SIZE, LINKS, NV, PARENT, SCRATCH, V_AT, A, B, M, P, R
-from dalembert.kernels.tree.mat3 import add3, apply, cross3, load9
 from dalembert.kernels.tree.subspace import degrees, first
 
 
@@ -59,6 +59,6 @@ def column(system, work, i, k, nv, out):
             work[out + me * nv + other] = value
             work[out + other * nv + me] = value
         rot = load9(work, link * SCRATCH + R)
-        f = apply(rot, f)
-        n = add3(apply(rot, n), cross3(load3(work, link * SCRATCH + P), f))
+        f = mat_vec(rot, f)
+        n = add(mat_vec(rot, n), cross(load3(work, link * SCRATCH + P), f))
         link = int(system[record + PARENT])

@@ -6,7 +6,8 @@ dV/dq_i = -S_i^T (sum over the subtree of the weight, as a wrench about the orig
 """
 
 from dalembert.kernels._jit import kernel
-from dalembert.kernels.smallmat import dot, load3, scale, store3
+from dalembert.kernels.mat3 import apply_transposed, load9
+from dalembert.kernels.smallmat import add, cross, dot, load3, mat_vec, scale, store3
 from dalembert.kernels.tree.aba import momentum_of
 from dalembert.kernels.tree.layout import (
     ARMATURE,
@@ -25,7 +26,6 @@ from dalembert.kernels.tree.layout import (
     V_AT,
     VEL,
 )
-from dalembert.kernels.tree.mat3 import add3, apply, apply_transposed, cross3, load9
 from dalembert.kernels.tree.rnea import send_to_parent
 from dalembert.kernels.tree.subspace import degrees, first
 
@@ -51,9 +51,9 @@ def gravity_energy(system, work):
     total = 0.0
     for i in range(int(system[LINKS])):
         at = HEADER + i * LINK_SIZE
-        moment = apply(load9(work, i * SCRATCH + R_W), load3(system, at + MOMENT))
+        moment = mat_vec(load9(work, i * SCRATCH + R_W), load3(system, at + MOMENT))
         position = scale(system[at + MASS], load3(work, i * SCRATCH + P_W))
-        total -= dot(load3(system, GRAVITY), add3(position, moment))
+        total -= dot(load3(system, GRAVITY), add(position, moment))
     return total
 
 
@@ -66,9 +66,9 @@ def spatial_momentum(system, work, out):
         at = i * SCRATCH
         L, p = momentum_of(system, i, load3(work, at + VEL), load3(work, at + VEL + 3))
         rot = load9(work, at + R_W)
-        p = apply(rot, p)
-        angular = add3(angular, add3(apply(rot, L), cross3(load3(work, at + P_W), p)))
-        linear = add3(linear, p)
+        p = mat_vec(rot, p)
+        angular = add(angular, add(mat_vec(rot, L), cross(load3(work, at + P_W), p)))
+        linear = add(linear, p)
     store3(work, out, angular)
     store3(work, out + 3, linear)
 
@@ -89,7 +89,7 @@ def momenta(system, work, v, out, gradient):
         kind, vi = int(system[record + KIND]), int(system[record + V_AT])
         L, p = load3(work, at + FORCE), load3(work, at + FORCE + 3)
         omega, vel = load3(work, at + VEL), load3(work, at + VEL + 3)
-        a, b = scale(-1.0, add3(cross3(omega, L), cross3(vel, p))), scale(-1.0, cross3(omega, p))
+        a, b = scale(-1.0, add(cross(omega, L), cross(vel, p))), scale(-1.0, cross(omega, p))
         six = (a[0], a[1], a[2], b[0], b[1], b[2])
         for k in range(degrees(kind)):
             c = first(kind) + k
@@ -109,7 +109,7 @@ def gravity_gradient(system, work, out):
         record = HEADER + i * LINK_SIZE
         at = i * SCRATCH
         g_L = apply_transposed(load9(work, at + R_W), g)
-        store3(work, at + FORCE, scale(-1.0, cross3(load3(system, record + MOMENT), g_L)))
+        store3(work, at + FORCE, scale(-1.0, cross(load3(system, record + MOMENT), g_L)))
         store3(work, at + FORCE + 3, scale(-system[record + MASS], g_L))
     for j in range(n):
         i = n - 1 - j

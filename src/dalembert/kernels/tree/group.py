@@ -14,9 +14,8 @@ import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.quat import exp, load, mul, normalise, rotate, store
-from dalembert.kernels.smallmat import axpy, dot, load3, scale, store3
+from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, scale, store3
 from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, LINKS, PRISMATIC, Q_AT, SPHERICAL, V_AT
-from dalembert.kernels.tree.mat3 import add3, cross3
 
 
 @inline
@@ -31,8 +30,8 @@ def translation_of_exp(w, u):
         s = math.sin(0.5 * t)
         b = 2.0 * s * s / t2
         c = (t - math.sin(t)) / (t * t2)
-    wu = cross3(w, u)
-    return axpy(c, cross3(w, wu), axpy(b, wu, u))
+    wu = cross(w, u)
+    return axpy(c, cross(w, wu), axpy(b, wu, u))
 
 
 @kernel
@@ -49,7 +48,7 @@ def move(system, work, q, dq, out):
         else:
             w, u = load3(work, dq + vi), load3(work, dq + vi + 3)
             attitude = load(work, q + qi + 3)
-            store3(work, out + qi, add3(load3(work, q + qi), rotate(attitude, translation_of_exp(w, u))))
+            store3(work, out + qi, add(load3(work, q + qi), rotate(attitude, translation_of_exp(w, u))))
             store(work, out + qi + 3, normalise(mul(attitude, exp(w))))
 
 
@@ -78,7 +77,7 @@ def dexp_inv_coefficients(t2):
 @inline
 def bracket(w, u, a, b):
     """ad_(w, u) (a, b) = (w x a, u x a + w x b)."""
-    return cross3(w, a), add3(cross3(u, a), cross3(w, b))
+    return cross(w, a), add(cross(u, a), cross(w, b))
 
 
 @kernel
@@ -102,6 +101,6 @@ def dexp_inv(system, work, theta, v, out):
         a2, b2 = bracket(w, u, a1, b1)
         a3, b3 = bracket(w, u, a2, b2)
         a4, b4 = bracket(w, u, a3, b3)
-        store3(work, out + vi, add3(add3(a, scale(0.5, a1)), add3(scale(k2, a2), scale(k4, a4))))
+        store3(work, out + vi, add(add(a, scale(0.5, a1)), add(scale(k2, a2), scale(k4, a4))))
         if not ball:
-            store3(work, out + vi + 3, add3(add3(b, scale(0.5, b1)), add3(scale(k2, b2), scale(k4, b4))))
+            store3(work, out + vi + 3, add(add(b, scale(0.5, b1)), add(scale(k2, b2), scale(k4, b4))))

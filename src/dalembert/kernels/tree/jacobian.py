@@ -5,9 +5,9 @@ A column of link i on the path to the root is the joint axis S_i carried to the 
 """
 
 from dalembert.kernels._jit import kernel
-from dalembert.kernels.smallmat import load3
+from dalembert.kernels.mat3 import apply_transposed, load9, mul
+from dalembert.kernels.smallmat import add, cross, load3, mat_vec, sub
 from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, NV, P_W, PARENT, R_W, SCRATCH, V_AT
-from dalembert.kernels.tree.mat3 import add3, apply, apply_transposed, cross3, load9, mul, sub3
 from dalembert.kernels.tree.subspace import degrees, first
 
 
@@ -19,18 +19,18 @@ def body_jacobian(system, work, link, R_LB, p_LB, out):
     for k in range(6 * nv):
         work[out + k] = 0.0
     rot_b = mul(load9(work, link * SCRATCH + R_W), R_LB)
-    p_b = add3(load3(work, link * SCRATCH + P_W), apply(load9(work, link * SCRATCH + R_W), p_LB))
+    p_b = add(load3(work, link * SCRATCH + P_W), mat_vec(load9(work, link * SCRATCH + R_W), p_LB))
     i = link
     while i >= 0:
         at = HEADER + i * LINK_SIZE
         rot = load9(work, i * SCRATCH + R_W)
-        lever = sub3(p_b, load3(work, i * SCRATCH + P_W))
+        lever = sub(p_b, load3(work, i * SCRATCH + P_W))
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
         for k in range(degrees(kind)):
             c = first(kind) + k
             axis = (1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0)
-            direction = apply(rot, axis)
-            linear = apply_transposed(rot_b, cross3(direction, lever) if c < 3 else direction)
+            direction = mat_vec(rot, axis)
+            linear = apply_transposed(rot_b, cross(direction, lever) if c < 3 else direction)
             angular = apply_transposed(rot_b, direction)
             for r in range(3):
                 work[out + r * nv + vi + k] = angular[r] if c < 3 else 0.0

@@ -8,10 +8,10 @@ c_i = ad(V_i) V_joint = (omega_i x omega_joint, v_i x omega_joint + omega_i x v_
 import math
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.smallmat import load3, store3
+from dalembert.kernels.mat3 import apply_transposed, load9, mul, store9
+from dalembert.kernels.smallmat import add, cross, load3, mat_vec, store3
 from dalembert.kernels.tree.layout import (
     BIAS,
-    FREE,
     HEADER,
     KIND,
     LINK_SIZE,
@@ -31,7 +31,6 @@ from dalembert.kernels.tree.layout import (
     P,
     R,
 )
-from dalembert.kernels.tree.mat3 import add3, apply, apply_transposed, cross3, load9, mul, store9
 
 
 @inline
@@ -69,7 +68,7 @@ def place(system, work, i, q):
         rot = mul(tree, quaternion_matrix(work[qi], work[qi + 1], work[qi + 2], work[qi + 3]))
     else:
         rot = mul(tree, quaternion_matrix(work[qi + 3], work[qi + 4], work[qi + 5], work[qi + 6]))
-        p = add3(p, apply(tree, load3(work, qi)))
+        p = add(p, mat_vec(tree, load3(work, qi)))
     store9(work, out + R, rot)
     store3(work, out + P, p)
 
@@ -102,12 +101,12 @@ def move(system, work, i, v):
         rot = load9(work, out + R)
         omega_p = load3(work, parent * SCRATCH + VEL)
         vel_p = load3(work, parent * SCRATCH + VEL + 3)
-        omega = add3(omega, apply_transposed(rot, omega_p))
-        vel = add3(vel, apply_transposed(rot, add3(vel_p, cross3(omega_p, load3(work, out + P)))))
+        omega = add(omega, apply_transposed(rot, omega_p))
+        vel = add(vel, apply_transposed(rot, add(vel_p, cross(omega_p, load3(work, out + P)))))
     store3(work, out + VEL, omega)
     store3(work, out + VEL + 3, vel)
-    store3(work, out + BIAS, cross3(omega, w))
-    store3(work, out + BIAS + 3, add3(cross3(vel, w), cross3(omega, u)))
+    store3(work, out + BIAS, cross(omega, w))
+    store3(work, out + BIAS + 3, add(cross(vel, w), cross(omega, u)))
 
 
 @kernel
@@ -128,10 +127,7 @@ def world(system, work):
         p = load3(work, out + P)
         if parent >= 0:
             rot_p = load9(work, parent * SCRATCH + R_W)
-            p = add3(load3(work, parent * SCRATCH + P_W), apply(rot_p, p))
+            p = add(load3(work, parent * SCRATCH + P_W), mat_vec(rot_p, p))
             rot = mul(rot_p, rot)
         store9(work, out + R_W, rot)
         store3(work, out + P_W, p)
-
-
-__all__ = ["FREE", "joint_twist", "move", "place", "quaternion_matrix", "sweep", "world"]

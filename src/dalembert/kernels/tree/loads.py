@@ -7,7 +7,8 @@ axes.
 import math
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.smallmat import dot, load3, scale, store3
+from dalembert.kernels.mat3 import apply_transposed, load9
+from dalembert.kernels.smallmat import add, cross, dot, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.layout import (
     AT_HELD,
     AT_LOADS,
@@ -40,15 +41,14 @@ from dalembert.kernels.tree.layout import (
     V_AT,
     VEL,
 )
-from dalembert.kernels.tree.mat3 import add3, apply, apply_transposed, cross3, load9, sub3
 
 
 @inline
 def push(work, i, point, force, torque):
     """Apply a force at a point of link i and a torque, link axes."""
     at = i * SCRATCH + FORCE
-    store3(work, at, sub3(load3(work, at), add3(torque, cross3(point, force))))
-    store3(work, at + 3, sub3(load3(work, at + 3), force))
+    store3(work, at, sub(load3(work, at), add(torque, cross(point, force))))
+    store3(work, at + 3, sub(load3(work, at + 3), force))
 
 
 @inline
@@ -56,7 +56,7 @@ def point_in_world(work, i, point):
     """World position of a point of link i (-1: the world itself)."""
     if i < 0:
         return point
-    return add3(load3(work, i * SCRATCH + P_W), apply(load9(work, i * SCRATCH + R_W), point))
+    return add(load3(work, i * SCRATCH + P_W), mat_vec(load9(work, i * SCRATCH + R_W), point))
 
 
 @inline
@@ -65,7 +65,7 @@ def point_velocity(work, i, point):
     if i < 0:
         return (0.0, 0.0, 0.0)
     at = i * SCRATCH
-    return apply(load9(work, at + R_W), add3(load3(work, at + VEL + 3), cross3(load3(work, at + VEL), point)))
+    return mat_vec(load9(work, at + R_W), add(load3(work, at + VEL + 3), cross(load3(work, at + VEL), point)))
 
 
 @inline
@@ -73,12 +73,12 @@ def spring_tension(system, work, at):
     """(tension, unit vector from the first to the second point): k (d - l0) + c d_dot; none where the points coincide."""
     i, j = int(system[at + LOAD_LINK]), int(system[at + LOAD_LINK_B])
     a, b = load3(system, at + LOAD_POINT), load3(system, at + LOAD_POINT_B)
-    d = sub3(point_in_world(work, j, b), point_in_world(work, i, a))
+    d = sub(point_in_world(work, j, b), point_in_world(work, i, a))
     length = math.sqrt(dot(d, d))
     if length == 0.0:
         return 0.0, d
     e = scale(1.0 / length, d)
-    rate = dot(e, sub3(point_velocity(work, j, b), point_velocity(work, i, a)))
+    rate = dot(e, sub(point_velocity(work, j, b), point_velocity(work, i, a)))
     return system[at + LOAD_STIFFNESS] * (length - system[at + LOAD_LENGTH]) + system[at + LOAD_DAMPING] * rate, e
 
 
@@ -104,7 +104,7 @@ def apply_loads(system, work):
             )
         elif kind == 3:
             omega = load3(work, i * SCRATCH + VEL)
-            v = add3(load3(work, i * SCRATCH + VEL + 3), cross3(omega, point))
+            v = add(load3(work, i * SCRATCH + VEL + 3), cross(omega, point))
             push(work, i, point, scale(-system[at + LOAD_FORCE], v), scale(-system[at + LOAD_TORQUE], omega))
         else:
             tension, e = spring_tension(system, work, at)

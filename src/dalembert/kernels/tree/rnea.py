@@ -5,12 +5,12 @@ inward   tau_i = S_i^T f_i + armature qdd_i,   f_parent += X^T f_i
 """
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.smallmat import load3, store3
+from dalembert.kernels.mat3 import load9
+from dalembert.kernels.smallmat import add, cross, load3, mat_vec, store3
 from dalembert.kernels.tree.aba import inherited, momentum_of
 from dalembert.kernels.tree.kinematics import sweep, world
 from dalembert.kernels.tree.layout import ACC, ARMATURE, FORCE, HEADER, KIND, LINK_SIZE, LINKS, LOADS, PARENT, SCRATCH, V_AT, VEL, P, R
 from dalembert.kernels.tree.loads import apply_loads
-from dalembert.kernels.tree.mat3 import add3, apply, cross3, load9
 from dalembert.kernels.tree.subspace import degrees, first
 
 
@@ -19,10 +19,10 @@ def send_to_parent(work, i, parent):
     """Add the wrench at FORCE of link i to that of its parent."""
     out, to = i * SCRATCH, parent * SCRATCH
     rot = load9(work, out + R)
-    f = apply(rot, load3(work, out + FORCE + 3))
-    n = add3(apply(rot, load3(work, out + FORCE)), cross3(load3(work, out + P), f))
-    store3(work, to + FORCE, add3(load3(work, to + FORCE), n))
-    store3(work, to + FORCE + 3, add3(load3(work, to + FORCE + 3), f))
+    f = mat_vec(rot, load3(work, out + FORCE + 3))
+    n = add(mat_vec(rot, load3(work, out + FORCE)), cross(load3(work, out + P), f))
+    store3(work, to + FORCE, add(load3(work, to + FORCE), n))
+    store3(work, to + FORCE + 3, add(load3(work, to + FORCE + 3), f))
 
 
 @kernel
@@ -42,8 +42,8 @@ def newton_euler(system, work, q, v, acc):
         omega, vel = load3(work, out + VEL), load3(work, out + VEL + 3)
         L, p = momentum_of(system, i, omega, vel)
         dL, dp = momentum_of(system, i, load3(work, out + ACC), load3(work, out + ACC + 3))
-        store3(work, out + FORCE, add3(dL, add3(cross3(omega, L), cross3(vel, p))))
-        store3(work, out + FORCE + 3, add3(dp, cross3(omega, p)))
+        store3(work, out + FORCE, add(dL, add(cross(omega, L), cross(vel, p))))
+        store3(work, out + FORCE + 3, add(dp, cross(omega, p)))
     if system[LOADS] != 0.0:
         world(system, work)
         apply_loads(system, work)

@@ -17,6 +17,7 @@ import math
 
 from dalembert.errors import UnsupportedError
 from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.mat3 import mul as mat_mul
 from dalembert.kernels.quat import conj, load, mul, normalise, rotate, store
 from dalembert.kernels.rigid_body.forces import first_kick, second_kick, translate
 from dalembert.kernels.rigid_body.layout import (
@@ -74,20 +75,10 @@ def inverse(S):
 
 
 @inline
-def product(a, b):
-    """a b for nine numbers by rows each."""
-    return (
-        a[0] * b[0] + a[1] * b[3] + a[2] * b[6], a[0] * b[1] + a[1] * b[4] + a[2] * b[7], a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
-        a[3] * b[0] + a[4] * b[3] + a[5] * b[6], a[3] * b[1] + a[4] * b[4] + a[5] * b[7], a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
-        a[6] * b[0] + a[7] * b[3] + a[8] * b[6], a[6] * b[1] + a[7] * b[4] + a[8] * b[7], a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
-    )  # fmt: skip
-
-
-@inline
 def lyapunov(S, e):
     """(det, D) with S^T D + D S = E; E and D as (xx, yy, zz, xy, xz, yz)."""
     det, A = inverse(S)
-    EA = product((e[0], e[3], e[4], e[3], e[1], e[5], e[4], e[5], e[2]), A)
+    EA = mat_mul((e[0], e[3], e[4], e[3], e[1], e[5], e[4], e[5], e[2]), A)
     trace = A[0] + A[4] + A[8]
     right = (-0.5 * (EA[7] - EA[5]), -0.5 * (EA[2] - EA[6]), -0.5 * (EA[3] - EA[1]))
     det3, k = solve3((trace - A[0], -A[1], -A[2], -A[3], trace - A[4], -A[5], -A[6], -A[7], trace - A[8]), right)

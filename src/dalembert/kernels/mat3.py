@@ -1,4 +1,4 @@
-"""Products of 3x3 matrices as nine numbers by rows, and of spatial vectors: inlined, in registers."""
+"""Products of 3x3 matrices as nine numbers by rows, inlined, in registers."""
 
 from dalembert.kernels._jit import inline
 
@@ -53,33 +53,9 @@ def conjugate_symmetric(r, a):
 
 
 @inline
-def apply(a, x):
-    """a x"""
-    return (a[0] * x[0] + a[1] * x[1] + a[2] * x[2], a[3] * x[0] + a[4] * x[1] + a[5] * x[2], a[6] * x[0] + a[7] * x[1] + a[8] * x[2])
-
-
-@inline
 def apply_transposed(a, x):
     """a^T x"""
     return (a[0] * x[0] + a[3] * x[1] + a[6] * x[2], a[1] * x[0] + a[4] * x[1] + a[7] * x[2], a[2] * x[0] + a[5] * x[1] + a[8] * x[2])
-
-
-@inline
-def add3(a, b):
-    """a + b"""
-    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
-
-
-@inline
-def sub3(a, b):
-    """a - b"""
-    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
-
-
-@inline
-def cross3(a, b):
-    """a x b"""
-    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
 @inline
