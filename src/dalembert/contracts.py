@@ -93,7 +93,7 @@ def machines(stepper: Stepper, integrable: bool = False) -> list[tuple[Model, Ar
 def engine_of(stepper: Stepper, machine: tuple[Model, Array, Array], h: float, weights: Any = (1.0,), options: Any = None) -> Any:
     """An engine at the start of a machine."""
     model, q, v = machine
-    family = find_family(model, None if stepper.python else stepper.system)
+    family = find_family(model, None if stepper.python else stepper.family_name)
     engine = make_engine(model, family, stepper, h, stepper.resolve(options or {}), None, weights)
     engine.start(q, v)
     return engine

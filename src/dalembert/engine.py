@@ -77,7 +77,7 @@ class CompiledEngine:
 
     def observe(self) -> tuple[Array, Array]:
         """q and v of the current node."""
-        self._nodal(self.system, self.state, self.q, self.v)
+        self._nodal(self.system, self.state, self.work, self.q, self.v)
         return self.q, self.v
 
     def hold(self, tau: Array) -> None:

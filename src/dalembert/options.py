@@ -68,12 +68,14 @@ def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...]) -> t
     if not fitting:
         find_family(model)  # says why
     for family in fitting:
-        for s in steppers(system=family.name) + steppers(system="any"):
+        for s in steppers(system=family.kind) + steppers(system="any"):
+            if s.family_name not in (family.name, "any"):
+                continue
             if s.name == name or (name is None and not s.python and not unhandled(model, family, s, ignore)):
                 check_handles(model, family, s, ignore)
                 return family, s
     if name is not None:
-        raise UnknownNameError("stepper", name, {s.name for f in fitting for s in steppers(system=f.name) + steppers(system="any")})
+        raise UnknownNameError("stepper", name, {s.name for f in fitting for s in steppers(system=f.kind) + steppers(system="any")})
     features = sorted(set().union(*(f.features(model) for f in fitting)))
     raise UnsupportedError(f"no stepper handles {features} of {model!r}; ignore=(...) leaves features out.")
 

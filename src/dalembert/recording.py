@@ -86,7 +86,7 @@ def describe(stepper: Stepper) -> dict[str, Any]:
 def restore_stepper(family: str, data: dict[str, Any]) -> Stepper:
     """The registered stepper, or its description from the file if it is not installed."""
     try:
-        return find(family, data["name"])
+        return find(data.get("system", family), data["name"])
     except UnknownNameError:
         fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "options"}
         return Stepper(**fields, options=tuple(Option(*o) for o in data["options"]))
@@ -213,7 +213,9 @@ def unpack(model: Model, stepper: Stepper, meta: dict[str, Any], states: Array) 
     if stepper.python:
         return PythonEngine(model, stepper, meta["h"], {}).unpack(states)
     family = find_family(model, meta["family"])
-    return family.unpack(model, family.system(model, meta["options"]), states)
+    system = family.system(model, meta["options"])
+    longer = None if stepper.prepare is None else stepper.prepare(system, meta["options"])
+    return family.unpack(model, system if longer is None else longer, states)
 
 
 def _tidy(path: Path, journal: Path, traj: Trajectory) -> None:

@@ -68,7 +68,13 @@ class Stepper:
     step: Any = field(default=None, repr=False, compare=False)
     prepare: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     python: bool = False
+    family: str = ""  # family whose state the step keeps; by default the one named like the system
     adaptive: bool = False  # the error follows tolerances, not h
+
+    @property
+    def family_name(self) -> str:
+        """The family whose state the step keeps."""
+        return self.family or self.system
 
     def promise(self, quantity: str) -> str | None:
         """How the quantity is conserved: 'exactly', 'bounded', 'bounded (integrable motions)' or None."""

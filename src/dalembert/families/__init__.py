@@ -16,9 +16,13 @@ from dalembert.model.rotation import Array
 
 @dataclass(frozen=True)
 class Family:
-    """Functions of one kind of system. Kernels have the signatures of `kernels/_jit.py`."""
+    """Functions of one kind of system. Kernels have the signatures of `kernels/_jit.py`.
+
+    kind: of system, the key of its steppers in the registry; two families of one kind differ in the state that their steppers keep.
+    """
 
     name: str
+    kind: str
     fits: Callable[[Model], bool]
     features: Callable[[Model], set[str]]
     system: Callable[[Model, dict[str, Any]], Array]
@@ -34,9 +38,9 @@ class Family:
 
 def families() -> tuple[Family, ...]:
     """All families, the most special first."""
-    from dalembert.families import rigid_body, tree
+    from dalembert.families import rigid_body, tree, variational
 
-    return rigid_body.FAMILY, tree.FAMILY
+    return rigid_body.FAMILY, variational.FAMILY, tree.FAMILY
 
 
 def find_family(model: Model, name: str | None = None) -> Family:

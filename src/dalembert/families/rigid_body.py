@@ -19,7 +19,7 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     states = np.ascontiguousarray(states)
     q = np.empty((len(states), model.nq))
     v = np.empty((len(states), model.nv))
-    first_class(nodal_rows, NODAL_ROWS)(first_class(node.nodal, NODAL), system, states, q, v)
+    first_class(nodal_rows, NODAL_ROWS)(first_class(node.nodal, NODAL), system, states, np.zeros(at.WORK_SIZE), q, v)
     return {
         "q": q,
         "v": v,
@@ -52,6 +52,7 @@ def advise(model: Model, q: Array, v: Array, stepper: str):
 
 FAMILY = Family(
     name="rigid-body",
+    kind="rigid-body",
     fits=body_arrays.fits,
     features=body_arrays.features,
     system=body_arrays.system_array,

@@ -30,6 +30,7 @@ def advise(model: Model, q: Array, v: Array, stepper: str) -> Any:
 
 FAMILY = Family(
     name="tree",
+    kind="tree",
     fits=arrays.fits,
     features=arrays.features,
     system=arrays.system_array,

@@ -34,8 +34,8 @@ JIT_DISABLED = bool(_config.DISABLE_JIT)
 ARRAY = types.float64[::1]
 #: status = step(t, h, system, state, work, info)
 STEP = types.int64(types.float64, types.float64, ARRAY, ARRAY, ARRAY, ARRAY)
-#: nodal(system, state, q, v): configuration and velocity at the node that the state describes
-NODAL = types.void(ARRAY, ARRAY, ARRAY, ARRAY)
+#: nodal(system, state, work, q, v): configuration and velocity at the node that the state describes
+NODAL = types.void(ARRAY, ARRAY, ARRAY, ARRAY, ARRAY)
 #: hold(system, tau): generalised force that is held over the next step
 HOLD = types.void(ARRAY, ARRAY)
 #: control(t, q, v, out)

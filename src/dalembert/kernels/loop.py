@@ -71,7 +71,7 @@ def run(
     for _ in range(n):
         t = counter[STEP_INDEX] * h
         if use_control:
-            nodal(system, state, q, v)
+            nodal(system, state, work, q, v)
             control(t, q, v, tau)
             hold(system, tau)
         for i in range(state.shape[0]):
@@ -109,10 +109,10 @@ def run(
 
 
 @kernel
-def nodal_rows(nodal, system, states, q, v):
+def nodal_rows(nodal, system, states, work, q, v):
     """Configuration and velocity of every row of recorded states."""
     for i in range(states.shape[0]):
-        nodal(system, states[i], q[i], v[i])
+        nodal(system, states[i], work, q[i], v[i])
 
 
-NODAL_ROWS = types.void(types.FunctionType(NODAL), ARRAY, _MATRIX, _MATRIX, _MATRIX)
+NODAL_ROWS = types.void(types.FunctionType(NODAL), ARRAY, _MATRIX, ARRAY, _MATRIX, _MATRIX)

@@ -21,7 +21,7 @@ from dalembert.kernels.smallmat import axpy, cross, dot, load3, store3
 
 
 @kernel
-def nodal(system, state, q, v):
+def nodal(system, state, work, q, v):
     """Configuration and velocity of the joint that carries the body.
 
     Free: q = (position of the body frame, quaternion), v = (omega, velocity of the body-frame origin), body axes.

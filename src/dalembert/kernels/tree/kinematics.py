@@ -44,10 +44,9 @@ def quaternion_matrix(s, x, y, z):
 
 
 @inline
-def place(system, work, i, q):
-    """R_i and p_i of link i from the configuration at work[q:]."""
+def place(system, work, i, q, out):
+    """R_i and p_i of link i from the configuration at work[q:], written to the record of the link at work[out:]."""
     at = HEADER + i * LINK_SIZE
-    out = i * SCRATCH
     kind = int(system[at + KIND])
     qi = q + int(system[at + Q_AT])
     tree = load9(system, at + R_TREE)
@@ -113,7 +112,7 @@ def move(system, work, i, v):
 def sweep(system, work, q, v):
     """Places and twists of all links from work[q:] and work[v:]."""
     for i in range(int(system[LINKS])):
-        place(system, work, i, q)
+        place(system, work, i, q, i * SCRATCH)
         move(system, work, i, v)
 
 

@@ -34,7 +34,10 @@ OPTIONS = 16  # eight numbers of the stepper
 AT_HINT = 24  # in state: last internal step of an adaptive method
 AT_WORK = 25  # in state: work of all forces but gravity and springs so far
 STEPPER_WORK = 26  # numbers that the stepper needs in work from AT_FREE on; set by its `prepare`
-HEADER = 28
+CONSTRAINTS = 28  # number of constraint rows, those on positions first: constraint_layout.py
+HOLONOMIC = 29  # how many of them are constraints on positions; the others are on velocities alone
+AT_CONSTRAINTS = 30  # where their records start
+HEADER = 32
 
 # system: one record per link, from HEADER on
 PARENT = 0  # -1: the world

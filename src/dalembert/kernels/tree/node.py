@@ -5,7 +5,7 @@ from dalembert.kernels.tree.layout import AT_HELD, NQ, NV, PASSIVE
 
 
 @kernel
-def nodal(system, state, q, v):
+def nodal(system, state, work, q, v):
     """The state holds q and v as they are."""
     nq, nv = int(system[NQ]), int(system[NV])
     for i in range(nq):

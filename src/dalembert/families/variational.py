@@ -1,0 +1,68 @@
+"""Trees of bodies under variational steppers: the state holds momenta at the nodes and velocities of the intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import UnsupportedError
+from dalembert.families import Family
+from dalembert.kernels._jit import NODAL, first_class
+from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
+from dalembert.kernels.tree import layout as at
+from dalembert.kernels.tree import node as plain
+from dalembert.kernels.tree.energy import momenta
+from dalembert.kernels.tree.kinematics import sweep
+from dalembert.kernels.tree.variational import layout as here
+from dalembert.kernels.tree.variational import node
+from dalembert.model import Model
+from dalembert.model import compile_tree as arrays
+from dalembert.model.rotation import Array
+
+
+def start(system: Array, q: Array, v: Array) -> Array:
+    """q, p = M(q) v, the velocity as the only known one, at the time of the node."""
+    nq, nv = len(q), len(v)
+    work = np.zeros(int(system[at.AT_FREE]))
+    at_q, at_v = int(system[at.AT_Q]), int(system[at.AT_V])
+    work[at_q : at_q + nq], work[at_v : at_v + nv] = q, v
+    sweep(system, work, at_q, at_v)
+    out, gradient = int(system[at.AT_TAU]), int(system[at.AT_ACC])
+    momenta(system, work, at_v, out, gradient)
+    state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL)
+    state[:nq], state[nq : nq + nv], state[nq + nv : nq + 2 * nv] = q, work[out : out + nv], v
+    return state
+
+
+def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
+    """q and v = M^-1 p at the nodes, velocity of the interval before each node."""
+    states = np.ascontiguousarray(states)
+    nq, nv = model.nq, model.nv
+    q, v = np.empty((len(states), nq)), np.empty((len(states), nv))
+    work = np.zeros(arrays.work_size(system))
+    first_class(nodal_rows, NODAL_ROWS)(first_class(node.nodal, NODAL), system, states, work, q, v)
+    nan = np.full(len(states), np.nan)
+    return {"q": q, "v": v, "v_interval": states[:, nq + nv : nq + 2 * nv], "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
+
+
+def advise(model: Model, q: Array, v: Array, stepper: str) -> Any:
+    """Provable step sizes at a state."""
+    raise UnsupportedError(f"no step sizes are proved for stepper {stepper!r}.")
+
+
+FAMILY = Family(
+    name="variational",
+    kind="tree",
+    fits=arrays.fits,
+    features=arrays.features,
+    system=arrays.system_array,
+    start=start,
+    nodal=node.nodal,
+    hold=plain.hold,
+    ledger=plain.ledger,
+    work_size=arrays.work_size,
+    info_size=at.INFO_SIZE,
+    unpack=unpack,
+    advise=advise,
+)

@@ -1,0 +1,247 @@
+"""Residuals and Jacobian of the constraints of a tree: closed loops, couplings, rolling, blades.
+
+Every row is a wrench: a force f at a world point x_B and a torque n on link B, and the opposite, at x_A, on link A. Virtual work gives its
+row of the Jacobian, joint by joint on the way to the root, for a joint with world axes R_i at p_i (body-fixed coordinates):
+
+    rotations  R_i^T (n + (x - p_i) x f),   shifts  R_i^T f          so that  d g = G v dt  and  G^T lambda  is the force of multipliers
+
+lambda > 0 pushes the child towards a larger residual. With d = p_B - p_A:
+
+    SHIFT_WORLD  a . d           f = a at p_B and p_A
+    SHIFT        a . d           f = a at p_B on both: a turns with A
+    ANGLE        a . b - value   n = b x a
+    TURN         a . w           n = R_C dexp^-T(w) a,  dexp^-T = 1 - hat(w)/2 + k hat(w)^2,  R_C = R_B turn_B,  w = log(R_P^T R_C)
+    DISTANCE     |d| - value     f = d/|d| at p_B and p_A
+    BLADE        (no residual)   f = b at p_B on both
+    CONTACT      height          f = normal, heading or sideways direction at the contact point on both
+
+The contact point is the lowest point of the wheel: c - r e, with e the normal n without its part along the axle, as a unit vector (e = n for
+a ball). Its height n . (c - p_A) - r n . e is stationary under a shift of the point along the rim, so the normal row is the velocity of the
+material point there, as are the two tangential rows: heading (axle x n) and sideways (n x heading). A wheel that lies flat has no heading
+and gives values that are not finite.
+"""
+
+import math
+
+from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.mat3 import apply_transposed, load9, mul, transpose
+from dalembert.kernels.quat import log
+from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, sub
+from dalembert.kernels.tree.constraint_layout import (
+    ANGLE,
+    BLADE,
+    CONTACT,
+    COUPLING,
+    DISTANCE,
+    HEADING,
+    HEIGHT,
+    ROW_A,
+    ROW_B,
+    ROW_DEGREE,
+    ROW_KIND,
+    ROW_LINK_A,
+    ROW_LINK_B,
+    ROW_POINT_A,
+    ROW_POINT_B,
+    ROW_POLYNOMIAL,
+    ROW_SIZE,
+    ROW_TURN_A,
+    ROW_TURN_B,
+    ROW_VALUE,
+    ROW_WHICH,
+    SHIFT,
+    SHIFT_WORLD,
+    TURN,
+)
+from dalembert.kernels.tree.group import dexp_inv_coefficients
+from dalembert.kernels.tree.layout import (
+    AT_CONSTRAINTS,
+    CONSTRAINTS,
+    FREE,
+    HEADER,
+    KIND,
+    LINK_SIZE,
+    NV,
+    P_W,
+    PARENT,
+    PRISMATIC,
+    Q_AT,
+    R_W,
+    REVOLUTE,
+    SCRATCH,
+    V_AT,
+)
+
+
+@inline
+def axes_of(work, link):
+    """World axes <- link axes."""
+    if link < 0:
+        return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    return load9(work, link * SCRATCH + R_W)
+
+
+@inline
+def to_world(work, link, point):
+    """World position of a point of a link."""
+    if link < 0:
+        return point
+    return add(load3(work, link * SCRATCH + P_W), mat_vec(load9(work, link * SCRATCH + R_W), point))
+
+
+@inline
+def quaternion_of(m):
+    """Quaternion (of any length) of a rotation matrix, from its largest component."""
+    xx, yy, zz = m[0], m[4], m[8]
+    trace = xx + yy + zz
+    if trace >= xx and trace >= yy and trace >= zz:
+        return (1.0 + trace, m[7] - m[5], m[2] - m[6], m[3] - m[1])
+    if xx >= yy and xx >= zz:
+        return (m[7] - m[5], 1.0 + xx - yy - zz, m[1] + m[3], m[2] + m[6])
+    if yy >= zz:
+        return (m[2] - m[6], m[1] + m[3], 1.0 + yy - xx - zz, m[5] + m[7])
+    return (m[3] - m[1], m[2] + m[6], m[5] + m[7], 1.0 + zz - xx - yy)
+
+
+@inline
+def turn_row(system, at, rot_a, rot_b):
+    """(residual, torque) of a TURN row."""
+    parent = mul(rot_a, load9(system, at + ROW_TURN_A))
+    child = mul(rot_b, load9(system, at + ROW_TURN_B))
+    w = log(quaternion_of(mul(transpose(parent), child)))
+    a = load3(system, at + ROW_A)
+    t2 = dot(w, w)
+    k2, k4 = dexp_inv_coefficients(t2)
+    wa = cross(w, a)
+    n = axpy(k2 - t2 * k4, cross(w, wa), axpy(-0.5, wa, a))
+    return dot(a, w), mat_vec(child, n)
+
+
+@inline
+def unit(a):
+    """a / |a|"""
+    return scale(1.0 / math.sqrt(dot(a, a)), a)
+
+
+@inline
+def contact_row(system, at, rot_a, rot_b, p_a, centre):
+    """(residual, direction, contact point) of a CONTACT row."""
+    normal = mat_vec(rot_a, load3(system, at + ROW_A))
+    axle = load3(system, at + ROW_B)
+    up = normal
+    heading = mat_vec(rot_a, load3(system, at + ROW_TURN_A))
+    if dot(axle, axle) > 0.0:
+        axle = mat_vec(rot_b, axle)
+        up = unit(axpy(-dot(axle, normal), axle, normal))
+        heading = unit(cross(axle, normal))
+    x = axpy(-system[at + ROW_VALUE], up, centre)
+    which = int(system[at + ROW_WHICH])
+    if which == HEIGHT:
+        return dot(normal, sub(x, p_a)), normal, x
+    if which == HEADING:
+        return 0.0, heading, x
+    return 0.0, cross(normal, heading), x
+
+
+@inline
+def row_wrench(system, work, at):
+    """(residual, force on B, torque on B, point of the force on B, point of the force on A), all in world axes; no coupling."""
+    kind = int(system[at + ROW_KIND])
+    link_a, link_b = int(system[at + ROW_LINK_A]), int(system[at + ROW_LINK_B])
+    rot_a, rot_b = axes_of(work, link_a), axes_of(work, link_b)
+    p_a = to_world(work, link_a, load3(system, at + ROW_POINT_A))
+    p_b = to_world(work, link_b, load3(system, at + ROW_POINT_B))
+    d = sub(p_b, p_a)
+    residual = 0.0
+    f = (0.0, 0.0, 0.0)
+    n = (0.0, 0.0, 0.0)
+    if kind == SHIFT_WORLD:
+        f = load3(system, at + ROW_A)
+        residual = dot(f, d)
+    elif kind == SHIFT:
+        f = mat_vec(rot_a, load3(system, at + ROW_A))
+        residual = dot(f, d)
+        p_a = p_b
+    elif kind == ANGLE:
+        a = mat_vec(rot_a, load3(system, at + ROW_A))
+        b = mat_vec(rot_b, load3(system, at + ROW_B))
+        n = cross(b, a)
+        residual = dot(a, b) - system[at + ROW_VALUE]
+    elif kind == TURN:
+        residual, n = turn_row(system, at, rot_a, rot_b)
+    elif kind == DISTANCE:
+        length = math.sqrt(dot(d, d))
+        f = scale(1.0 / length, d)
+        residual = length - system[at + ROW_VALUE]
+    elif kind == BLADE:
+        f = mat_vec(rot_b, load3(system, at + ROW_B))
+        p_a = p_b
+    elif kind == CONTACT:
+        residual, f, p_b = contact_row(system, at, rot_a, rot_b, p_a, p_b)
+        p_a = p_b
+    return residual, f, n, p_b, p_a
+
+
+@inline
+def add_wrench(system, work, link, sign, f, n, x, row):
+    """Add the work of a wrench per unit of each velocity to the row at work[row:]."""
+    i = link
+    while i >= 0:
+        at = HEADER + i * LINK_SIZE
+        rot = load9(work, i * SCRATCH + R_W)
+        kind, vi = int(system[at + KIND]), row + int(system[at + V_AT])
+        if kind == PRISMATIC:
+            work[vi] += sign * (rot[2] * f[0] + rot[5] * f[1] + rot[8] * f[2])
+        else:
+            torque = add(n, cross(sub(x, load3(work, i * SCRATCH + P_W)), f))
+            if kind == REVOLUTE:
+                work[vi] += sign * (rot[2] * torque[0] + rot[5] * torque[1] + rot[8] * torque[2])
+            else:
+                torque = apply_transposed(rot, torque)
+                for k in range(3):
+                    work[vi + k] += sign * torque[k]
+                if kind == FREE:
+                    force = apply_transposed(rot, f)
+                    for k in range(3):
+                        work[vi + 3 + k] += sign * force[k]
+        i = int(system[at + PARENT])
+
+
+@inline
+def couple(system, work, at, q, g, row):
+    """A COUPLING row: joints of one degree of freedom, so G holds 1 and -p'(q_A)."""
+    link_a = HEADER + int(system[at + ROW_LINK_A]) * LINK_SIZE
+    link_b = HEADER + int(system[at + ROW_LINK_B]) * LINK_SIZE
+    led = system[at + ROW_LINK_A] >= 0.0
+    x = work[q + int(system[link_a + Q_AT])] if led else 0.0
+    p = 0.0
+    slope = 0.0
+    first, n = int(system[at + ROW_POLYNOMIAL]), int(system[at + ROW_DEGREE])
+    for k in range(n - 1, -1, -1):
+        slope = slope * x + p
+        p = p * x + system[first + k]
+    work[g] = work[q + int(system[link_b + Q_AT])] - p
+    work[row + int(system[link_b + V_AT])] = 1.0
+    if led:
+        work[row + int(system[link_a + V_AT])] -= slope
+
+
+@kernel
+def constraint_rows(system, work, q, g, G):
+    """Fill work[g : g + m] with the residuals (0 for rows on velocities alone) and work[G : G + m nv], by rows, with the Jacobian.
+
+    m = system[CONSTRAINTS]. World poses of the links are known (kinematics.world); work[q:] is the configuration they belong to.
+    """
+    nv = int(system[NV])
+    for r in range(int(system[CONSTRAINTS])):
+        at = int(system[AT_CONSTRAINTS]) + r * ROW_SIZE
+        row = G + r * nv
+        for k in range(nv):
+            work[row + k] = 0.0
+        if int(system[at + ROW_KIND]) == COUPLING:
+            couple(system, work, at, q, g + r, row)
+            continue
+        residual, f, n, x_b, x_a = row_wrench(system, work, at)
+        work[g + r] = residual
+        add_wrench(system, work, int(system[at + ROW_LINK_B]), 1.0, f, n, x_b, row)
+        add_wrench(system, work, int(system[at + ROW_LINK_A]), -1.0, f, n, x_a, row)

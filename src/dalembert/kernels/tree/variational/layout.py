@@ -1,0 +1,75 @@
+"""Where a variational step keeps its numbers.
+
+state    q (nq), p (nv), then three earlier interval velocities (nv each, latest first) and their times relative to the node, for the
+         prediction of the next one, then the multipliers of the constraints
+system   from STEPPER_DATA on: options, and where the parts of the workspace start
+work     from AT_FREE on: vectors, then one record per link for each configuration ("side") that a method evaluates, then the factors
+"""
+
+# system, from STEPPER_DATA on: options
+TOL = 0  # size of the last correction relative to the velocity
+MAX_ITERATIONS = 1
+RETRACTION = 2  # 0: Cayley, 1: exponential
+RESCUE = 3  # 1: repeat a step that failed with damped Newton steps, then with smaller steps
+# where vectors start in work
+V = 4  # velocity of the interval, the unknown (nv)
+DV = 5  # correction (nv)
+E = 6  # residual (nv)
+L_BAR = 7  # dL/dv, averaged over the sides (nv)
+F_LEFT = 8  # force that belongs to the first node (nv)
+F_RIGHT = 9  # force that belongs to the second node (nv)
+L_SIDE = 10  # dL/dv of a second side (nv)
+F_SIDE = 11  # dL/dq and forces of one side (nv)
+HV = 12  # h v, or a part of it (nv)
+Q_NEW = 13  # configuration at the second node (nq)
+Q_MID = 14  # configuration of the third side (nq)
+Q_OLD = 15  # configuration at the first node (nq)
+P_OLD = 16  # momentum at the first node (nv)
+TRIAL = 17  # what a line search started from (nv)
+SIDE_0 = 18  # records of the links at the first node
+SIDE_1 = 19  # at the second node
+SIDE_M = 20  # between them
+FACTOR = 21  # records of the elimination
+METHOD = 22  # which discrete Lagrangian
+DATA_SIZE = 24
+
+# state, after q and p
+HISTORY = 3  # interval velocities that are kept
+# behind them: their number, their times relative to the current node
+KNOWN = 0
+TIMES = 1
+STATE_TAIL = 1 + HISTORY
+
+# record of a link at one configuration. R, P and VEL as in kernels/tree/layout.py
+MOM = 18  # momentum of the subtree (6)
+WRENCH = 24  # forces on the subtree (6)
+FALL = 30  # gravity in link axes (3)
+SIDE_SIZE = 34
+
+# record of a link in the elimination
+AA = 0  # inertia, by blocks: torque from rotation (9)
+AB = 9  # torque from motion
+BA = 18  # force from rotation
+BB = 27  # force from motion
+SHIFT = 36  # s (6)
+ROW = 42  # a (6)
+UP = 48  # u (6)
+DOWN = 54  # w (6)
+D_INV = 60
+RIGHT = 61  # e + a^T B
+BIAS = 62  # B (6)
+MOVE = 68  # y (6)
+BALL = 74  # joints of several degrees of freedom: s, a, u, w as 6 x 3 (18 each), inverse of D (36), right side (6)
+BALL_SHIFT = 74
+BALL_ROW = 92
+BALL_UP = 110
+BALL_DOWN = 128
+BALL_D = 146
+BALL_RIGHT = 182
+BALL_SPARE = 188  # 36 numbers
+FACTOR_SIZE = 224
+
+
+def work_size(links, nq, nv):
+    """Numbers that a variational step needs in work."""
+    return 11 * nv + 3 * nq + 3 * links * SIDE_SIZE + links * FACTOR_SIZE

@@ -1,0 +1,28 @@
+"""Between the state of a variational step and what the user sees: q and v = M^-1 p at the nodes."""
+
+from dalembert.kernels._jit import kernel
+from dalembert.kernels.tree.kinematics import place
+from dalembert.kernels.tree.layout import LINKS, NQ, NV, STEPPER_DATA
+from dalembert.kernels.tree.variational.factor import factor, solve
+from dalembert.kernels.tree.variational.layout import DV, FACTOR, HV, P_OLD, Q_OLD, SIDE_0, SIDE_SIZE, E
+from dalembert.kernels.tree.variational.step import slot
+
+
+@kernel
+def nodal(system, state, work, q, v):
+    """q of the state, and v from M(q) v = p. NaN where the mass matrix is singular."""
+    nq, nv = int(system[NQ]), int(system[NV])
+    q_old, e, dv, x = slot(system, Q_OLD), slot(system, E), slot(system, DV), slot(system, HV)
+    side, fac = slot(system, SIDE_0), slot(system, FACTOR)
+    for i in range(nq):
+        q[i] = state[i]
+        work[q_old + i] = state[i]
+    for i in range(nv):
+        work[e + i] = -state[nq + i]
+        work[x + i] = 0.0
+    for i in range(int(system[LINKS])):
+        place(system, work, i, q_old, side + i * SIDE_SIZE)
+    ok = factor(system, work, side, fac, x, x, 0.0, 0.0, False)
+    solve(system, work, side, fac, e, dv)
+    for i in range(nv):
+        v[i] = work[dv + i] if ok else float("nan")

@@ -1,0 +1,57 @@
+"""What all entries of this family have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.kernels.tree import layout as at
+from dalembert.kernels.tree.variational import layout as here
+from dalembert.kernels.tree.variational.step import step
+from dalembert.model.rotation import Array
+from dalembert.registry import Option, register
+
+OPTIONS = (
+    Option("tol", 1e-12, "size of the last Newton correction relative to the velocity", valid=lambda x: 0 < x < 1, expected="a number in (0, 1)"),
+    Option("max_iterations", 50, "Newton iterations per step", valid=lambda n: n >= 1, expected="a whole number >= 1"),
+    Option("retraction", "cay", "map from velocities to motions of free and spherical joints", valid=lambda s: s in ("cay", "exp"), expected="'cay' or 'exp'"),
+    Option("rescue", True, "repeat a step that did not converge with smaller steps (flagged: this breaks symplecticity)"),
+)
+
+COMMON: dict[str, Any] = {
+    "system": "tree",
+    "family": "variational",
+    "symplectic": True,
+    "options": OPTIONS,
+    "handles": ("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature"),
+}
+
+
+def enter(method: int, **description: Any) -> None:
+    """Register a method by its number in the kernel."""
+
+    def prepare(system: Array, options: dict[str, Any]) -> Array:
+        return pack(system, method, options)
+
+    register(prepare=prepare, **COMMON, **description)(step)
+
+
+def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
+    """The system array with options and the layout of the workspace behind it."""
+    n, nq, nv = int(system[at.LINKS]), int(system[at.NQ]), int(system[at.NV])
+    data = np.zeros(here.DATA_SIZE)
+    data[here.METHOD] = method
+    data[here.TOL], data[here.MAX_ITERATIONS] = options["tol"], options["max_iterations"]
+    data[here.RETRACTION], data[here.RESCUE] = options["retraction"] == "exp", options["rescue"]
+    place = int(system[at.AT_FREE])
+    vectors = (here.V, here.DV, here.E, here.L_BAR, here.F_LEFT, here.F_RIGHT, here.L_SIDE, here.F_SIDE, here.HV, here.P_OLD, here.TRIAL)
+    sizes = [(slot, nv) for slot in vectors] + [(slot, nq) for slot in (here.Q_NEW, here.Q_MID, here.Q_OLD)]
+    sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
+    for slot, size in [*sizes, (here.FACTOR, n * here.FACTOR_SIZE)]:
+        data[slot] = place
+        place += size
+    longer = np.concatenate([system, data])
+    longer[at.STEPPER_DATA] = len(system)
+    longer[at.STEPPER_WORK] = place - int(system[at.AT_FREE])
+    return longer
