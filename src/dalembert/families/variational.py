@@ -31,7 +31,9 @@ def start(system: Array, q: Array, v: Array) -> Array:
     out, gradient = int(system[at.AT_TAU]), int(system[at.AT_ACC])
     momenta(system, work, at_v, out, gradient)
     state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL)
-    state[:nq], state[nq : nq + nv], state[nq + nv : nq + 2 * nv] = q, work[out : out + nv], v
+    p = work[out : out + nv]
+    state[:nq], state[nq : nq + nv], state[nq + nv : nq + 2 * nv] = q, p, v
+    state[nq + nv + here.HISTORY * nv + here.KINETIC] = 0.5 * p @ v
     return state
 
 

@@ -14,8 +14,8 @@ from dalembert.kernels.status import NOT_FINITE, OK
 # counter
 STEP_INDEX, ROW = 0, 1
 # log columns, one row per recorded interval
-LOG_COLUMNS = ("iterations", "max_iterations", "residual")
-ITERATIONS, MAX_ITERATIONS, RESIDUAL = 0, 1, 2
+LOG_COLUMNS = ("iterations", "max_iterations", "residual", "substeps")
+ITERATIONS, MAX_ITERATIONS, RESIDUAL, SUBSTEPS = 0, 1, 2, 3
 
 _MATRIX = types.float64[:, ::1]
 LOOP = types.int64(
@@ -85,6 +85,7 @@ def run(
             tally[ITERATIONS] += info[0]
             tally[MAX_ITERATIONS] = max(tally[MAX_ITERATIONS], info[0])
             tally[RESIDUAL] = max(tally[RESIDUAL], info[1])
+            tally[SUBSTEPS] += info[2]
             t += hs
             if status != OK:
                 break

@@ -15,8 +15,8 @@ lambda > 0 pushes the child towards a larger residual. With d = p_B - p_A:
     BLADE        (no residual)   f = b at p_B on both
     CONTACT      height          f = normal, heading or sideways direction at the contact point on both
 
-The contact point is the lowest point of the wheel: c - r e, with e the normal n without its part along the axle, as a unit vector (e = n for
-a ball). Its height n . (c - p_A) - r n . e is stationary under a shift of the point along the rim, so the normal row is the velocity of the
+The contact point is the lowest point of the wheel: c - r e, with e the normal n without its part along the axle, as a unit vector (a ball:
+e = n). Its height n . (c - p_A) - r n . e is stationary under a shift of the point along the rim, so the normal row is the velocity of the
 material point there, as are the two tangential rows: heading (axle x n) and sideways (n x heading). A wheel that lies flat has no heading
 and gives values that are not finite.
 """

@@ -45,8 +45,9 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     data[here.TOL], data[here.MAX_ITERATIONS] = options["tol"], options["max_iterations"]
     data[here.RETRACTION], data[here.RESCUE] = options["retraction"] == "exp", options["rescue"]
     place = int(system[at.AT_FREE])
-    vectors = (here.V, here.DV, here.E, here.L_BAR, here.F_LEFT, here.F_RIGHT, here.L_SIDE, here.F_SIDE, here.HV, here.P_OLD, here.TRIAL)
+    vectors = (here.V, here.DV, here.E, here.L_BAR, here.F_LEFT, here.F_RIGHT, here.L_SIDE, here.F_SIDE, here.HV, here.P_OLD, here.TRIAL, here.DELTA)
     sizes = [(slot, nv) for slot in vectors] + [(slot, nq) for slot in (here.Q_NEW, here.Q_MID, here.Q_OLD)]
+    sizes += [(here.SAVED, nq + nv + here.HISTORY * nv + here.STATE_TAIL)]
     sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
     for slot, size in [*sizes, (here.FACTOR, n * here.FACTOR_SIZE)]:
         data[slot] = place

@@ -1,11 +1,20 @@
 """Spherical joints in the elimination of `factor.py`: 6 x 3 matrices, row-major, in place of vectors.
 
-With w' = omega_parent and v in link axes (the twist that the joint inherits), x = h omega_joint, S = (1; 0), l = dL/d(omega_joint):
+With w' = omega_parent and v in link axes (the twist that the joint inherits), x = h omega_joint, S = (1; 0), l = dL/d(omega_joint),
+f = dL/dq of the joint with its forces, and N the part of a force that belongs to the first node: N = (1 + R_E)^-1 = (1 - hat(e))/2 at the
+middle (R_E: half the rotation), N = 1, N' = 0 at the first node; N' = 1 - N:
 
-    s = S + wr (hat(w'); hat(v)),   a = S dtau_x^-1 - wl (hat(w'); hat(v)),   b = wl (hat(L); hat(p)),   t' = -wr (hat(L); hat(p))
-    r = armature dtau_x^-T + h d/dx (dtau_x^-T l) + wl hat(L) + wl damping + wl wr stiffness
-    dcay_x^-1 = 1 - hat(x)/2 + x x^T/4,    d/dx (dcay_x^-T l) = -hat(l)/2 + (x.l + x l^T)/4
+    s = S + (hat(w'); hat(v)) T,   T = h N' dtau_-x,    a = S dtau_x^-1 - h (hat(w'); hat(v)) N,   b = h (hat(L); hat(p)) N
+    t' = -(hat(L); hat(p)) T
+    r = armature dtau_x^-T + h d/dx (dtau_x^-T l) + h N^T hat(L) + h^2/2 hat(f) de/dx + wl damping + wl wr stiffness
+
+For the Cayley map, with n = sqrt(1 + |x|^2/4),
+
+    dcay_x^-1 = 1 - hat(x)/2 + x x^T/4,   dcay_-x = (1 - hat(x)/2)/n^2,   d/dx (dcay_x^-T l) = -hat(l)/2 + (x.l + x l^T)/4
+    e = x/(2 (n + 1)),   de/dx = 1/(2 (n + 1)) - x x^T/(8 n (n + 1)^2)
 """
+
+import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.mat3 import load9, mul, store9, transpose
@@ -86,7 +95,7 @@ def inverse(m):
 
 
 @kernel
-def factor_ball(system, work, i, side, fac, x_at, l_at, wl, wr, stiff):
+def factor_ball(system, work, i, side, fac, x_at, l_at, f_at, wl, wr, stiff):
     """Eliminate a spherical joint; A of the link becomes A - w D^-1 u^T. False where D is singular."""
     at = HEADER + i * LINK_SIZE
     rec, out = side + i * SIDE_SIZE, fac + i * FACTOR_SIZE
@@ -101,20 +110,28 @@ def factor_ball(system, work, i, side, fac, x_at, l_at, wl, wr, stiff):
         KL = axpy(-wl, load3(work, rec + WRENCH), L)
         Kp = axpy(-wl, load3(work, rec + WRENCH + 3), p)
     pull = plus(plus(diagonal(1.0), hat(x, -0.5)), outer(x, x, 0.25))
-    s1, s2 = plus(diagonal(1.0), hat(w, wr)), hat(v, wr)
-    a1, a2 = plus(pull, hat(w, -wl)), hat(v, -wl)
+    n = math.sqrt(1.0 + 0.25 * dot(x, x))
+    hN, T, hde = diagonal(wl), diagonal(0.0), diagonal(0.0)
+    if wr != 0.0:
+        e = axpy(0.5 / (n + 1.0), x, (0.0, 0.0, 0.0))
+        hN = plus(diagonal(0.5 * h), hat(e, -0.5 * h))
+        T = scaled(1.0 / (n * n), mul(plus(diagonal(0.5 * h), hat(e, 0.5 * h)), plus(diagonal(1.0), hat(x, -0.5))))
+        hde = plus(diagonal(0.5 * h / (n + 1.0)), outer(x, x, -0.125 * h / (n * (n + 1.0) ** 2)))
+    s1, s2 = plus(diagonal(1.0), mul(hat(w, 1.0), T)), mul(hat(v, 1.0), T)
+    a1, a2 = minus(pull, mul(hat(w, 1.0), hN)), scaled(-1.0, mul(hat(v, 1.0), hN))
     aa, ab, ba, bb = load9(work, out + AA), load9(work, out + AB), load9(work, out + BA), load9(work, out + BB)
-    u1 = plus(plus(mul(transpose(aa), a1), mul(transpose(ba), a2)), hat(L, wl))
-    u2 = plus(plus(mul(transpose(ab), a1), mul(transpose(bb), a2)), hat(p, wl))
+    u1 = plus(plus(mul(transpose(aa), a1), mul(transpose(ba), a2)), mul(hat(L, 1.0), hN))
+    u2 = plus(plus(mul(transpose(ab), a1), mul(transpose(bb), a2)), mul(hat(p, 1.0), hN))
     r = scaled(system[at + ARMATURE], transpose(pull))
     r = plus(r, scaled(h, plus(hat(l, -0.5), plus(diagonal(0.25 * dot(x, l)), outer(x, l, 0.25)))))
     passive = wl * system[at + DAMPING] + (wl * wr * system[at + STIFFNESS] if stiff else 0.0)
-    r = plus(plus(r, hat(L, wl)), diagonal(passive))
+    r = plus(plus(r, mul(transpose(hN), hat(L, 1.0))), diagonal(passive))
+    r = plus(r, scaled(0.5 * h, mul(hat(load3(work, f_at + vi), 1.0), hde)))
     det, d_inv = inverse(plus(plus(mul(transpose(u1), s1), mul(transpose(u2), s2)), r))
     if not abs(det) > 0.0:
         return False
-    w1 = plus(plus(mul(aa, s1), mul(ab, s2)), hat(KL, -wr))
-    w2 = plus(plus(mul(ba, s1), mul(bb, s2)), hat(Kp, -wr))
+    w1 = minus(plus(mul(aa, s1), mul(ab, s2)), mul(hat(KL, 1.0), T))
+    w2 = minus(plus(mul(ba, s1), mul(bb, s2)), mul(hat(Kp, 1.0), T))
     store9(work, out + BALL_SHIFT, s1)
     store9(work, out + BALL_SHIFT + 9, s2)
     store9(work, out + BALL_ROW, a1)

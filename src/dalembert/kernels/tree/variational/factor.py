@@ -12,8 +12,8 @@ r_i: armature, wl damping, wl wr stiffness. From the leaves to the root, with z 
     u = A^T a + b,   D = u^T s + r,   w = A s + t',   A_parent += X^T (A - w u^T / D) X,   B_parent += X^T (B - w (e + a^T B) / D)
 
 and back: delta = -(e + a^T B + u^T X y_parent) / D, y = X y_parent + s delta. Spherical joints have 6 x 3 matrices in place of s, a, u, w,
-and dtau_x^-T in front of their momentum; a free joint is the root and gives six equations. This is the exact linearisation but for terms of
-order h^2 of non-root spherical joints, the exponential in place of the Cayley map, loads, and the following for the weight: where
+and dtau_x^-T in front of their momentum; a free joint is the root and gives six equations. This is the exact linearisation but for
+the exponential in place of the Cayley map, loads, and the following for the weight: where
 it is taken at q_theta (`stiff`), P - wl G takes the place of P in t' and the turning of the weight enters with wl wr: exact up to h^3.
 wl = wr = 0 gives the mass matrix: `solve` then applies -M^-1.
 """
@@ -186,8 +186,8 @@ def factor_single(system, work, i, side, fac, wl, wr, stiff, revolute):
 
 
 @kernel
-def factor(system, work, side, fac, x, l, wl, wr, stiff):
-    """Eliminate the tree at the records of `side`; work[x:] is h v, work[l:] is dL/dv. False if the matrix is singular.
+def factor(system, work, side, fac, x, l, f, wl, wr, stiff):
+    """Eliminate the tree at the records of `side`; work[x:] is h v, work[l:] dL/dv, work[f:] dL/dq. False if the matrix is singular.
 
     stiff: gravity and stiffness are taken at the configuration of the side.
     """
@@ -204,7 +204,7 @@ def factor(system, work, side, fac, x, l, wl, wr, stiff):
         elif kind == PRISMATIC:
             ok = factor_single(system, work, i, side, fac, wl, wr, stiff, False)
         elif kind == SPHERICAL:
-            ok = factor_ball(system, work, i, side, fac, x, l, wl, wr, stiff)
+            ok = factor_ball(system, work, i, side, fac, x, l, f, wl, wr, stiff)
             parent = int(system[at + PARENT])
             if ok and parent >= 0:
                 out = fac + i * FACTOR_SIZE

@@ -1,7 +1,7 @@
 """Where a variational step keeps its numbers.
 
-state    q (nq), p (nv), then three earlier interval velocities (nv each, latest first) and their times relative to the node, for the
-         prediction of the next one, then the multipliers of the constraints
+state    q (nq), p (nv), then three earlier interval velocities (nv each, latest first), and for the prediction of the next one their
+         number, their times relative to the node and the kinetic energy of the latest
 system   from STEPPER_DATA on: options, and where the parts of the workspace start
 work     from AT_FREE on: vectors, then one record per link for each configuration ("side") that a method evaluates, then the factors
 """
@@ -25,20 +25,23 @@ Q_NEW = 13  # configuration at the second node (nq)
 Q_MID = 14  # configuration of the third side (nq)
 Q_OLD = 15  # configuration at the first node (nq)
 P_OLD = 16  # momentum at the first node (nv)
-TRIAL = 17  # what a line search started from (nv)
+TRIAL = 17  # where a line search started from (nv)
 SIDE_0 = 18  # records of the links at the first node
 SIDE_1 = 19  # at the second node
 SIDE_M = 20  # between them
 FACTOR = 21  # records of the elimination
 METHOD = 22  # which discrete Lagrangian
-DATA_SIZE = 24
+DELTA = 23  # direction of a line search (nv)
+SAVED = 24  # the state before the step
+DATA_SIZE = 28
 
 # state, after q and p
 HISTORY = 3  # interval velocities that are kept
-# behind them: their number, their times relative to the current node
+# behind them: their number, their times relative to the current node, the kinetic energy of the latest
 KNOWN = 0
 TIMES = 1
-STATE_TAIL = 1 + HISTORY
+KINETIC = TIMES + HISTORY
+STATE_TAIL = KINETIC + 1
 
 # record of a link at one configuration. R, P and VEL as in kernels/tree/layout.py
 MOM = 18  # momentum of the subtree (6)
@@ -69,7 +72,3 @@ BALL_RIGHT = 182
 BALL_SPARE = 188  # 36 numbers
 FACTOR_SIZE = 224
 
-
-def work_size(links, nq, nv):
-    """Numbers that a variational step needs in work."""
-    return 11 * nv + 3 * nq + 3 * links * SIDE_SIZE + links * FACTOR_SIZE

@@ -2,10 +2,10 @@
 
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.kinematics import place
-from dalembert.kernels.tree.layout import LINKS, NQ, NV, STEPPER_DATA
+from dalembert.kernels.tree.layout import LINKS, NQ, NV, VEL
 from dalembert.kernels.tree.variational.factor import factor, solve
-from dalembert.kernels.tree.variational.layout import DV, FACTOR, HV, P_OLD, Q_OLD, SIDE_0, SIDE_SIZE, E
-from dalembert.kernels.tree.variational.step import slot
+from dalembert.kernels.tree.variational.layout import DV, FACTOR, FALL, HV, Q_OLD, SIDE_0, SIDE_SIZE, E
+from dalembert.kernels.tree.variational.residual import slot
 
 
 @kernel
@@ -22,7 +22,9 @@ def nodal(system, state, work, q, v):
         work[x + i] = 0.0
     for i in range(int(system[LINKS])):
         place(system, work, i, q_old, side + i * SIDE_SIZE)
-    ok = factor(system, work, side, fac, x, x, 0.0, 0.0, False)
+        for k in range(VEL, FALL):
+            work[side + i * SIDE_SIZE + k] = 0.0
+    ok = factor(system, work, side, fac, x, x, x, 0.0, 0.0, False)
     solve(system, work, side, fac, e, dv)
     for i in range(nv):
         v[i] = work[dv + i] if ok else float("nan")

@@ -1,14 +1,11 @@
-"""One step of a variational integrator on a tree: solve for the interval velocity, then move on.
+"""One step of a variational integrator on a tree: solve e(v) = 0 for the interval velocity, then move on.
 
-    L_d = h L(q_k, v)                            symplectic Euler            dL/dv and forces at the first node
-    L_d = h L(q_k+1/2, v)                        midpoint                    between the nodes
-    L_d = h/2 [L(q_k, v) + L(q_k+1, v)]          trapezoidal                 at both nodes         Kobilarov (21)-(25), (62)-(64)
+    q_k+1 = q_k tau(h v),    p_k+1 = Ad_tau^T (p_k + h f_left) + h f_right                                 (`retraction.py`)
 
-    e(v) = dtau_hv^-T l - h f_left - p_k = 0,    q_k+1 = q_k tau(h v),    p_k+1 by `right_momentum`
-
-e is evaluated by one or two sweeps over the tree. The corrections solve Newton's matrix of the method (of the midpoint rule for
-the trapezoidal one: they differ by h^2) by elimination along the tree; the matrix is kept until convergence slows down. The velocity is
-predicted from up to three earlier intervals by extrapolation in time.
+Newton's matrix is eliminated along the tree (`factor.py`) and kept as long as two more corrections with it suffice. A step that
+does not converge, or whose kinetic energy jumps by far more than the forces did work, is repeated by Newton's method from the last velocity
+with a new matrix each time and a line search (a correction is shortened until the one that the old matrix gives at its end is smaller:
+Deuflhard's natural monotonicity test), then in 2, 4, 8 ... equal parts.
 """
 
 from dalembert.kernels._jit import inline, kernel
@@ -16,7 +13,9 @@ from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.kernels.tree.kinematics import place
 from dalembert.kernels.tree.layout import LINKS, NQ, NV, STEPPER_DATA
 from dalembert.kernels.tree.variational.factor import factor, solve
+from dalembert.kernels.tree.variational.history import history, predict, remember
 from dalembert.kernels.tree.variational.layout import (
+    DELTA,
     DV,
     F_LEFT,
     F_RIGHT,
@@ -24,9 +23,8 @@ from dalembert.kernels.tree.variational.layout import (
     FACTOR,
     HISTORY,
     HV,
-    KNOWN,
+    KINETIC,
     L_BAR,
-    L_SIDE,
     MAX_ITERATIONS,
     METHOD,
     P_OLD,
@@ -35,83 +33,28 @@ from dalembert.kernels.tree.variational.layout import (
     Q_OLD,
     RESCUE,
     RETRACTION,
+    SAVED,
     SIDE_0,
-    SIDE_1,
     SIDE_M,
     SIDE_SIZE,
-    STATE_TAIL,
-    TIMES,
     TOL,
+    TRIAL,
     E,
     V,
 )
-from dalembert.kernels.tree.variational.retraction import left_momentum, retract, right_momentum, share
+from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, TRAPEZOIDAL, residual, slot
+from dalembert.kernels.tree.variational.retraction import retract, right_momentum
 from dalembert.kernels.tree.variational.side import evaluate
-
-EULER, MIDPOINT, TRAPEZOIDAL = 0, 1, 2
 
 # info
 ITERATIONS, RESIDUAL, SUBSTEPS = 0, 1, 2
 
-SLOW = 0.1  # convergence by less than this factor renews the matrix
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off
-MAX_HALVINGS = 7
-
-
-@inline
-def slot(system, name):
-    """An entry of the stepper's data as a place in work."""
-    return int(system[int(system[STEPPER_DATA]) + name])
-
-
-@inline
-def history(system):
-    """Where the interval velocities start in the state."""
-    return int(system[NQ]) + int(system[NV])
-
-
-@inline
-def predict(system, state, work, h, v):
-    """work[v:] = polynomial through the kept interval velocities, at the middle of the next interval."""
-    nv = int(system[NV])
-    at = history(system)
-    tail = at + HISTORY * nv
-    known = int(state[tail + KNOWN])
-    t = 0.5 * h
-    t1, t2, t3 = state[tail + TIMES], state[tail + TIMES + 1], state[tail + TIMES + 2]
-    near = 0.4 * abs(h)
-    if known >= 3 and (abs(t1 - t2) < near or abs(t1 - t3) < near or abs(t2 - t3) < near):
-        known = 2
-    if known == 2 and abs(t1 - t2) < near:
-        known = 1
-    c1, c2, c3 = 1.0, 0.0, 0.0
-    if known >= 3:
-        c1 = (t - t2) * (t - t3) / ((t1 - t2) * (t1 - t3))
-        c2 = (t - t1) * (t - t3) / ((t2 - t1) * (t2 - t3))
-        c3 = (t - t1) * (t - t2) / ((t3 - t1) * (t3 - t2))
-    elif known == 2:
-        c1, c2 = (t - t2) / (t1 - t2), (t - t1) / (t2 - t1)
-    for i in range(nv):
-        work[v + i] = c1 * state[at + i] + c2 * state[at + nv + i] + c3 * state[at + 2 * nv + i]
-
-
-@inline
-def remember(system, state, work, h, v):
-    """Keep the velocity of the interval that was just travelled."""
-    nv = int(system[NV])
-    at = history(system)
-    tail = at + HISTORY * nv
-    for i in range(nv):
-        state[at + 2 * nv + i] = state[at + nv + i]
-        state[at + nv + i] = state[at + i]
-        state[at + i] = work[v + i]
-    if state[tail + KNOWN] == 0.0:  # what was known so far is the velocity of the first node
-        state[tail + TIMES + 1] = -h
-    else:
-        state[tail + TIMES + 2] = state[tail + TIMES + 1] - h
-        state[tail + TIMES + 1] = state[tail + TIMES] - h
-    state[tail + TIMES] = -0.5 * h
-    state[tail + KNOWN] = min(3.0, state[tail + KNOWN] + 1.0) if state[tail + KNOWN] > 0.0 else 2.0
+ENOUGH = 1e-12  # forces need not be evaluated again after a last correction below this part of the velocity
+JUMP = 2.0  # a step that multiplies kinetic energy and work by more than this is not trusted,
+BEND = 2.0  # nor one whose velocity changes by more than this per step (rad, m)
+SHORTEST = 1e-3  # part of a correction below which a line search gives up
+TRIALS = 10  # as it is, with a line search, then in 2, 4, ..., 256 parts
 
 
 @inline
@@ -125,106 +68,154 @@ def largest(work, at, n):
     return m
 
 
+@inline
+def product(work, a, b, n):
+    """work[a : a + n] . work[b : b + n]"""
+    total = 0.0
+    for i in range(n):
+        total += work[a + i] * work[b + i]
+    return total
+
+
+@inline
+def advance_along(work, start, s, direction, out, n):
+    """work[out:] = work[start:] + s work[direction:]"""
+    for i in range(n):
+        work[out + i] = work[start + i] + s * work[direction + i]
+
+
 @kernel
-def attempt(h, system, state, work, info):
+def newton(h, system, work, info, careful):
+    """Solve e(v) = 0 from work[V:]. On success forces and momenta of the step are known."""
+    nv = int(system[NV])
+    data = int(system[STEPPER_DATA])
+    method = int(system[data + METHOD])
+    v, dv, e = slot(system, V), slot(system, DV), slot(system, E)
+    trial, delta = slot(system, TRIAL), slot(system, DELTA)
+    fac = slot(system, FACTOR)
+    side = slot(system, SIDE_M) if method == MIDPOINT else slot(system, SIDE_0)
+    wl = h if method == EULER else 0.5 * h
+    tol, limit = system[data + TOL], int(system[data + MAX_ITERATIONS])
+    renew, finished = True, False
+    part, before = 1.0, 0.0
+    for iteration in range(limit + 1):
+        residual(h, system, work, finished)
+        if finished:
+            return OK
+        info[ITERATIONS] += 1.0
+        if careful and iteration > 0:
+            solve(system, work, side, fac, e, dv)
+            if not largest(work, dv, nv) <= max((1.0 - 0.5 * part) * before, FLOOR * largest(work, v, nv)):
+                part *= 0.5
+                if part < SHORTEST:
+                    return NOT_CONVERGED
+                advance_along(work, trial, part, delta, v, nv)
+                continue
+            renew = True
+        if renew:
+            if not factor(system, work, side, fac, slot(system, HV), slot(system, L_BAR), slot(system, F_SIDE), wl, h - wl, method == MIDPOINT):
+                return SINGULAR
+            renew = False
+        solve(system, work, side, fac, e, dv)
+        change = largest(work, dv, nv)
+        if careful:
+            part = min(1.0, 2.0 * part)
+            advance_along(work, v, 0.0, v, trial, nv)
+            advance_along(work, dv, 0.0, dv, delta, nv)
+            advance_along(work, trial, part, delta, v, nv)
+        else:
+            advance_along(work, v, 1.0, dv, v, nv)
+        size = largest(work, v, nv)
+        info[RESIDUAL] = change / size if size > 0.0 else 0.0
+        if not info[RESIDUAL] < 1e300:
+            return NOT_CONVERGED
+        if part == 1.0 and (
+            change <= tol * size + TINY or (iteration > 0 and change > 0.5 * before and max(change, before) <= FLOOR * size)
+        ):
+            if change <= ENOUGH * size and method != TRAPEZOIDAL:
+                return OK
+            finished = True
+        elif iteration > 0 and change * (change / before) ** 2 > tol * size:  # two more corrections by this matrix would not do
+            renew = True
+        before = change
+    return NOT_CONVERGED
+
+
+@kernel
+def trusted(h, system, state, work, kinetic):
+    """False where the kinetic energy grew by far more than the work of all forces, or a joint turned round: then the step is too large."""
+    nv = int(system[NV])
+    at, latest = history(system), slot(system, V)
+    for i in range(nv):
+        if not abs(h * (work[latest + i] - state[at + i])) <= BEND:
+            return False
+    known = state[history(system) + HISTORY * nv + KINETIC]
+    if kinetic <= JUMP * known:
+        return True
+    v, other = slot(system, V), slot(system, DELTA)
+    middle = int(system[int(system[STEPPER_DATA]) + METHOD]) == MIDPOINT
+    q, side = (slot(system, Q_MID), slot(system, SIDE_M)) if middle else (slot(system, Q_OLD), slot(system, SIDE_0))
+    evaluate(system, work, q, v, side, slot(system, DV), other, True, False)  # without forces
+    power = product(work, v, slot(system, F_LEFT), nv) + product(work, v, slot(system, F_RIGHT), nv) - product(work, v, other, nv)
+    return kinetic <= JUMP * (known + abs(h * power))
+
+
+@kernel
+def attempt(h, system, state, work, info, careful):
     """Solve one step and, if that succeeds, advance the state."""
     nq, nv = int(system[NQ]), int(system[NV])
     data = int(system[STEPPER_DATA])
-    method, exponential = int(system[data + METHOD]), system[data + RETRACTION] != 0.0
-    v, dv, e, x = slot(system, V), slot(system, DV), slot(system, E), slot(system, HV)
-    l, fl, fr = slot(system, L_BAR), slot(system, F_LEFT), slot(system, F_RIGHT)
-    ls, fs = slot(system, L_SIDE), slot(system, F_SIDE)
-    q_old, q_new, q_mid, p_old = slot(system, Q_OLD), slot(system, Q_NEW), slot(system, Q_MID), slot(system, P_OLD)
-    side_0, side_1, side_m, fac = slot(system, SIDE_0), slot(system, SIDE_1), slot(system, SIDE_M), slot(system, FACTOR)
+    exponential = system[data + RETRACTION] != 0.0
+    q_old, q_new, p_old = slot(system, Q_OLD), slot(system, Q_NEW), slot(system, P_OLD)
+    v, x, out, side = slot(system, V), slot(system, HV), slot(system, E), slot(system, SIDE_0)
     for i in range(nq):
         work[q_old + i] = state[i]
     for i in range(nv):
         work[p_old + i] = state[nq + i]
-    predict(system, state, work, h, v)
-    if method != MIDPOINT:
+    predict(system, state, work, h, v, careful)
+    if int(system[data + METHOD]) != MIDPOINT:
         for i in range(int(system[LINKS])):
-            place(system, work, i, q_old, side_0 + i * SIDE_SIZE)
-    wl = h if method == EULER else 0.5 * h
-    wr = h - wl
-    side = side_0 if method == EULER else side_m
-    tol, limit = system[data + TOL], int(system[data + MAX_ITERATIONS])
-    renew = True
-    before = 0.0
-    status = NOT_CONVERGED
-    finished = False
-    for iteration in range(limit + 1):
-        for i in range(nv):
-            work[x + i] = h * work[v + i]
-        if method != TRAPEZOIDAL or renew:
-            where = q_old
-            if method != EULER:
-                retract(system, work, q_old, x, q_mid, exponential, True)
-                where = q_mid
-            evaluate(system, work, where, v, side, l, fs, method == EULER, method != TRAPEZOIDAL)
-        if renew and not finished:
-            if not factor(system, work, side, fac, x, l, wl, wr, method == MIDPOINT):
-                status = SINGULAR
-                break
-            renew = False
-        if method == MIDPOINT:
-            share(system, work, x, fs, fl, fr, exponential)
-        elif method == EULER:
-            for i in range(nv):
-                work[fl + i] = work[fs + i]
-                work[fr + i] = 0.0
-        else:
-            evaluate(system, work, q_old, v, side_0, l, fl, True, True)
-            retract(system, work, q_old, x, q_new, exponential, False)
-            evaluate(system, work, q_new, v, side_1, ls, fr, False, finished)
-            for i in range(nv):
-                work[l + i] = 0.5 * (work[l + i] + work[ls + i])
-                work[fl + i] *= 0.5
-                work[fr + i] *= 0.5
-        if finished:
-            status = OK
-            break
-        left_momentum(system, work, h, x, l, fl, e, exponential)
-        for i in range(nv):
-            work[e + i] -= work[p_old + i]
-        solve(system, work, side, fac, e, dv)
-        size, change = 0.0, largest(work, dv, nv)
-        for i in range(nv):
-            work[v + i] += work[dv + i]
-        size = largest(work, v, nv)
-        info[ITERATIONS] += 1.0
-        relative = change / size if size > 0.0 else 0.0
-        if not relative < 1e300:
-            break
-        slow = iteration > 0 and change > SLOW * before
-        if change <= tol * size + TINY or (iteration > 0 and change > 0.5 * before and change <= FLOOR * size):
-            finished = True
-            info[RESIDUAL] = max(info[RESIDUAL], relative)
-            if method == MIDPOINT and change <= 1e-12 * size:
-                status = OK
-                break
-        elif slow:
-            renew = True
-        before = change
+            place(system, work, i, q_old, side + i * SIDE_SIZE)
+    status = newton(h, system, work, info, careful)
     if status != OK:
-        info[RESIDUAL] = max(info[RESIDUAL], relative)
         return status
+    kinetic = 0.5 * abs(product(work, v, slot(system, L_BAR), nv))
+    if system[data + RESCUE] != 0.0 and not trusted(h, system, state, work, kinetic):
+        return NOT_CONVERGED
     for i in range(nv):
         work[x + i] = h * work[v + i]
-    if method != TRAPEZOIDAL:
-        retract(system, work, q_old, x, q_new, exponential, False)
-    right_momentum(system, work, h, x, p_old, fl, fr, e, exponential)
+    retract(system, work, q_old, x, q_new, exponential, False)
+    right_momentum(system, work, h, x, p_old, slot(system, F_LEFT), slot(system, F_RIGHT), out, exponential)
     for i in range(nq):
         state[i] = work[q_new + i]
     for i in range(nv):
-        state[nq + i] = work[e + i]
-    remember(system, state, work, h, v)
+        state[nq + i] = work[out + i]
+    remember(system, state, work, h, v, kinetic)
     return OK
 
 
 @kernel
 def step(t, h, system, state, work, info):
-    """One step; where it does not converge and rescue is on, the same time in 2, 4, 8 ... equal steps (info[SUBSTEPS] of them)."""
-    info[ITERATIONS] = 0.0
-    info[RESIDUAL] = 0.0
-    info[SUBSTEPS] = 0.0
-    return attempt(h, system, state, work, info)
+    """One step, and where it fails and rescue is on, the same once more with a line search, then in parts (info[SUBSTEPS] of them)."""
+    data = int(system[STEPPER_DATA])
+    rescue = system[data + RESCUE] != 0.0
+    saved = slot(system, SAVED)
+    info[ITERATIONS], info[RESIDUAL], info[SUBSTEPS] = 0.0, 0.0, 0.0
+    for i in range(state.shape[0]):
+        work[saved + i] = state[i]
+    status = OK
+    parts = 1
+    for trial in range(TRIALS):
+        if trial > 1:
+            parts *= 2
+        for _ in range(parts):
+            status = attempt(h / parts, system, state, work, info, trial > 0)
+            if status != OK:
+                break
+        if status == OK or not rescue:
+            break
+        for i in range(state.shape[0]):
+            state[i] = work[saved + i]
+    if status == OK and parts > 1:
+        info[SUBSTEPS] = parts
+    return status
