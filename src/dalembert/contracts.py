@@ -24,6 +24,7 @@ from dalembert.steppers.compose import find_composition
 
 ORDER_STEPS = {1: 0.004, 2: 0.04, 3: 0.05, 4: 0.08}  # largest h of the order test
 T_ORDER = 2.0
+HIGH_ORDER_FLOOR = 3e-11  # a hundred times the error of the reference (1e-13 relative)
 PYTHON_STEPS, KERNEL_STEPS = 2_000, 100_000
 
 
@@ -140,35 +141,47 @@ def reference(machine: tuple[Model, Array, Array], t_end: float) -> tuple[Array,
 
 
 def observed_order(stepper: Stepper, machine: tuple[Model, Array, Array], order: int, weights: Any = (1.0,)) -> tuple[float, list[float]]:
-    """Slope of log error over log h, and the errors: four halvings, or three for orders of six and more.
+    """Slope of log error over log h, and the errors, at five step sizes.
 
-    For high orders the motion is twice as fast and the steps are the smallest ones whose error is well above the accuracy of the reference
-    (1e-13
-    relative, so errors > 1e-11).
+    Up to order 5 they are halved. Higher orders fall from 1e-6 to the accuracy of the reference in two halvings: the number of steps
+    grows by the cube root of 2, the last five errors above the floor count, and a motion for which there are fewer is made twice as fast.
     """
-    if order >= 6:
-        machine = (machine[0], machine[1], 2.0 * machine[2])
-    q_ref, v_ref = reference(machine, T_ORDER)
-    h0 = ORDER_STEPS.get(order, 0.5)
-    points = []
-    for k in range(5 if order < 6 else 7):
-        n = round(T_ORDER / h0) * 2**k
-        try:
-            q, v = end_state(engine_of(stepper, machine, T_ORDER / n, weights), n)
-        except SimulationError:
-            continue  # too large a step for this method; enough smaller ones must remain
-        error = float(max(np.abs(machine[0].difference(q_ref, q)).max(), np.abs(v - v_ref).max()))
-        if order < 6 or error > 1e-11:
-            points.append((T_ORDER / n, error))
-    points = points[-5:] if order < 6 else points[-4:]
-    if len(points) < (5 if order < 6 else 4):
+    if order < 6:
+        first = round(T_ORDER / ORDER_STEPS.get(order, 0.5))
+        points = _errors(stepper, machine, weights, [first * 2**k for k in range(5)], 0.0)
+    else:
+        ladder = [round(2 ** (k / 3)) for k in range(9, 34)]
+        for speed in (4.0, 8.0, 16.0):
+            points = _errors(stepper, (machine[0], machine[1], speed * machine[2]), weights, ladder, HIGH_ORDER_FLOOR)
+            if len(points) >= 5:
+                break
+    points = points[-5:]
+    if len(points) < 5:
         raise SimulationError(f"only {len(points)} step sizes could be used to observe order {order}")
     hs, errors = zip(*points, strict=True)
     return float(np.polyfit(np.log(hs), np.log(errors), 1)[0]), list(errors)
 
 
+def _errors(
+    stepper: Stepper, machine: tuple[Model, Array, Array], weights: Any, ladder: list[int], floor: float
+) -> list[tuple[float, float]]:
+    """(h, error of the end state) for growing numbers of steps, until the error is below the floor."""
+    q_ref, v_ref = reference(machine, T_ORDER)
+    points: list[tuple[float, float]] = []
+    for n in ladder:
+        try:
+            q, v = end_state(engine_of(stepper, machine, T_ORDER / n, weights), n)
+        except SimulationError:
+            continue  # too large a step for this method; enough smaller ones must remain
+        error = float(max(np.abs(machine[0].difference(q_ref, q)).max(), np.abs(v - v_ref).max()))
+        if error < floor:
+            break
+        points.append((T_ORDER / n, error))
+    return points
+
+
 def check_order(stepper: Stepper) -> Outcome:
-    """|observed - declared| < 0.1 over four halvings; < 0.3 over three for orders of six and more."""
+    """|observed - declared| < 0.1 over four halvings; < 0.3 over two (five steps) for orders of six and more."""
     limit = 0.1 if stepper.order < 6 else 0.3
     slopes = [observed_order(stepper, machine, stepper.order)[0] for machine in machines(stepper)]
     ok = all(abs(s - stepper.order) < limit for s in slopes)
@@ -330,11 +343,16 @@ CHECKS: dict[str, tuple[Callable[[Stepper], bool], Callable[[Stepper], Outcome]]
 
 
 def check_composition(stepper: Stepper, name: str) -> Outcome:
-    """Observed order of a composition on the contract's machines."""
+    """Observed order of a composition on the contract's machines: within 0.1 up to order 5, else at least the declared one less 0.3.
+
+    Above the accuracy of the reference the terms beyond the leading one may still rule (tln with suzuki8 falls like h^10); a wrong weight
+    lowers the order.
+    """
     composition = find_composition(name)
-    limit = 0.1 if composition.order < 6 else 0.3
+    high = composition.order >= 6
+    limit = 0.3 if high else 0.1
     slopes = [observed_order(stepper, machine, composition.order, composition.weights)[0] for machine in machines(stepper)]
-    ok = all(abs(s - composition.order) < limit for s in slopes)
+    ok = all(s > composition.order - limit and (high or s < composition.order + limit) for s in slopes)
     return Outcome(
         f"order with {name}", ok, f"declared {composition.order}, observed {', '.join(f'{s:.3f}' for s in slopes)} (limit {limit})"
     )

@@ -34,6 +34,15 @@ class UnsupportedError(DalembertError):
     """A stepper was asked for something that it does not handle."""
 
 
+class AssemblyError(DalembertError, ValueError):
+    """Loops that cannot be closed. `q`: the nearest configuration found, `errors`: residuals of the loops that are open there."""
+
+    def __init__(self, message: str, q: Any = None, errors: Any = None):
+        super().__init__(message)
+        self.q = q
+        self.errors = errors
+
+
 class ArchiveError(DalembertError, OSError):
     """A file that cannot be read, continued or overwritten."""
 

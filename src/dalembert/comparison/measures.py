@@ -1,18 +1,20 @@
-"""What is measured on a run: energy, momentum, attitude. All for one rigid body, free or on a spherical joint to the world."""
+"""What is measured on a run: energy, momentum, attitude; of one rigid body, free or on a spherical joint to the world, or of a tree."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from dalembert.comparison.tree_momentum import momentum_of_tree
 from dalembert.families import find_family
 from dalembert.model import Model
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
 from dalembert.trajectory import Trajectory
 
-FORCED = {"wrench", "damping"}
+FORCED = {"wrench", "damping", "function"}
 
 
 class Energy(NamedTuple):
@@ -23,24 +25,36 @@ class Energy(NamedTuple):
 
 
 def forced(model: Model) -> bool:
-    """True if more than gravity acts."""
-    return bool(find_family(model).features(model) & FORCED)
+    """True if more than gravity, springs and joint stiffness acts."""
+    damped = any(getattr(f, "damping", 0.0) > 0.0 for f in model.forces)
+    return damped or bool(find_family(model).features(model) & FORCED)
 
 
-def energy_error(traj: Trajectory) -> Array:
-    """Departure of the energy from the start over the largest kinetic energy.
+def is_tree(model: Model) -> bool:
+    """True for all but one rigid body that is free or on a spherical joint to the world."""
+    return find_family(model).name != "rigid-body"
+
+
+def kinetic_scale(runs: Iterable[Trajectory]) -> float:
+    """The smallest of the largest kinetic energies of several runs from one state: a scale that no run which gains energy can inflate."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return min((x for x in (float(traj.kinetic.max()) for traj in runs) if np.isfinite(x)), default=0.0)
+
+
+def energy_error(traj: Trajectory, scale: float | None = None) -> Array:
+    """Departure of the energy from the start over a scale: the largest kinetic energy of the run, if none is given.
 
     Of E - work where forces act: nan for peers, which keep no account of the work.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         e = traj.energy - traj.work if forced(traj.model) else traj.energy
-        scale = float(traj.kinetic.max())
+        scale = float(traj.kinetic.max()) if scale is None else scale
         return (e - e[0]) / scale if scale > 0.0 else np.zeros_like(e)
 
 
-def energy(traj: Trajectory) -> Energy:
+def energy(traj: Trajectory, scale: float | None = None) -> Energy:
     """Drift and band of `energy_error`."""
-    departure = energy_error(traj)
+    departure = energy_error(traj, scale)
     if not np.isfinite(departure).all():
         return Energy(float("nan"), float("nan"))
     s = traj.t - traj.t.mean()
@@ -53,9 +67,11 @@ def momentum_error(traj: Trajectory) -> Array:
 
     Free body: angular momentum about the centre of mass, and P - m g t. Body on a pivot: angular momentum about the pivot, under
     gravity its component along gravity. Where other forces act: change of momentum minus impulse (nan for peers, which keep no
-    account of it).
+    account of it). Tree: see `tree_momentum.py`.
     """
     with np.errstate(over="ignore", invalid="ignore"):
+        if is_tree(traj.model):
+            return momentum_of_tree(traj)
         return (_about_pivot if traj.model.joints[0].kind == "spherical" else _of_free_body)(traj)
 
 
@@ -98,8 +114,12 @@ def attitude(model: Model, q: Array) -> Array:
 
 
 def group_error(traj: Trajectory) -> float:
-    """Largest departure of the quaternion's norm from 1."""
-    return float(np.abs(np.linalg.norm(attitude(traj.model, traj.q), axis=1) - 1.0).max())
+    """Largest departure of the norm of a quaternion from 1; nan where q has none."""
+    model, at = traj.model, traj.model.q_slices()
+    starts = [at[j.name].start + slot for j in model.joints for slot in j.coordinates.quaternion_slots()]
+    with np.errstate(over="ignore"):
+        off = [float(np.abs(np.linalg.norm(traj.q[:, k : k + 4], axis=1) - 1.0).max()) for k in starts]
+    return max(off, default=float("nan"))
 
 
 def angle_between(a: Array, b: Array) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dalembert import options
 from dalembert.engine import make_engine
-from dalembert.errors import OptionError, UnsupportedError
+from dalembert.errors import OptionError
 from dalembert.families import find_family
 from dalembert.model import Model
 from dalembert.model.rotation import Array
@@ -17,6 +17,9 @@ from dalembert.peers import Outcome, find_peer, is_peer
 from dalembert.running import composition_weights, simulate
 from dalembert.steppers.compose import find_composition
 from dalembert.trajectory import Trajectory
+
+NODES = 20_000
+TIMED = 20_000
 
 
 @dataclass(frozen=True)
@@ -35,27 +38,58 @@ class Method:
             return f"{self.name} + {self.compose}"
         return self.name if self.rtol is None else f"{self.name} ({self.rtol:g})"
 
-    def check(self, model: Model) -> None:
+    def check(self, model: Model, ignore: tuple[str, ...] = ()) -> None:
         """Raise for names that do not exist and models that the method cannot run, before anything is run."""
         if is_peer(self.name):
-            find_peer(self.name).check(model)
+            find_peer(self.name).check(model, ignore)
             return
-        family, stepper = options.choose_stepper(model, self.name, ())
+        family, stepper = options.choose_stepper(model, self.name, ignore)
         composition_weights(self.compose, stepper, model, family, self.h)
 
-    def run(self, model: Model, q: Array, v: Array, t_end: float, repeats: int = 1) -> Outcome:
-        """The trajectory, to its end or to the step that failed, and the least CPU time of so many repetitions."""
+    def run(
+        self,
+        model: Model,
+        q: Array,
+        v: Array,
+        t_end: float,
+        repeats: int = 1,
+        every: int | None = 1,
+        ignore: tuple[str, ...] = (),
+        progress: bool | None = False,
+    ) -> Outcome:
+        """The trajectory, to its end or to the step that failed, and the least CPU time of so many repetitions.
+
+        every: keep the state every so many steps; None: such that at most about NODES are kept.
+        """
         h, n = options.step_count(self.h, t_end)
+        every = bounding(n) if every is None else options.check_every(every, n)
         if is_peer(self.name):
             peer = find_peer(self.name)
-            return _best(lambda: peer.run(peer, model, q, v, h, n, self.rtol), repeats)
+            return _best(lambda: peer.run(peer, model, q, v, h, n, self.rtol, every, ignore, progress), repeats)
         tolerances: dict[str, Any] = {} if self.rtol is None else {"rtol": self.rtol, "atol": self.rtol}
         traj = simulate(
-            model, self.name, h=h, t_end=t_end, q0=q, v0=v, compose=self.compose, progress=False, on_fail="return", **tolerances
+            model,
+            self.name,
+            h=h,
+            t_end=t_end,
+            q0=q,
+            v0=v,
+            compose=self.compose,
+            every=every,
+            ignore=ignore,
+            progress=progress,
+            on_fail="return",
+            **tolerances,
         )
         if traj.status == "interrupted":
             raise KeyboardInterrupt  # a comparison of parts of runs would mean nothing
         return _best(lambda: Outcome(traj, stepping_seconds(traj)), repeats)
+
+
+def bounding(n: int) -> int:
+    """The smallest divisor of n steps that leaves at most NODES nodes; 1 where n has no divisor near that."""
+    least = -(-n // NODES)
+    return next((d for d in range(least, 10 * least) if n % d == 0), 1)
 
 
 def _best(once: Callable[[], Outcome], repeats: int) -> Outcome:
@@ -63,23 +97,22 @@ def _best(once: Callable[[], Outcome], repeats: int) -> Outcome:
 
 
 def stepping_seconds(traj: Trajectory) -> float:
-    """CPU time of the steps of a run alone: done again on a fresh engine, after one step that loads the compiled code."""
+    """CPU time of the steps of a run alone: done again on a fresh engine, after one step that loads the compiled code.
+
+    Of a long run of a tree only the first TIMED steps are done again; the others cost as much.
+    """
     family = find_family(traj.model, traj.meta["family"])
     weights = composition_weights(traj.meta["compose"], traj.stepper, traj.model, family, traj.h)
     engine = make_engine(traj.model, family, traj.stepper, traj.h, traj.meta["options"], None, weights)
-    n = len(traj) - 1
+    every = int(traj.meta["every"])
+    n = (len(traj) - 1) * every
+    timed = n if family.name == "rigid-body" else min(n, TIMED - TIMED % every or every)
     engine.restart(traj.states[0], 0)
     engine.advance(1, 1)
     engine.restart(traj.states[0], 0)
     began = time.process_time()
-    engine.advance(n, 1)
-    return time.process_time() - began
-
-
-def check_one_body(what: str, model: Model) -> None:
-    """UnsupportedError for trees: the measures of a comparison are those of one rigid body so far."""
-    if find_family(model).name != "rigid-body":
-        raise UnsupportedError(f"{what}: model {model.name!r} is a tree; so far one rigid body, free or on a spherical joint, is compared.")
+    engine.advance(timed, every)
+    return (time.process_time() - began) * (n / timed if timed else 1.0)
 
 
 def split_name(name: Any) -> tuple[str, str | None]:
@@ -119,11 +152,16 @@ def _number(entry: Any, text: Any) -> float:
         raise OptionError(f"method {entry!r}: {text!r} is not a number.") from None
 
 
-def parse_method(text: str) -> Method:
-    """A Method from text: 'cayley:0.01', 'cayley+suzuki4:0.01', 'mujoco:rk4:0.01', 'scipy:dop853:0.01:1e-12'."""
+def parse_method(text: str, h: float | None = None) -> Method:
+    """A Method from text: 'cayley:0.01', 'cayley+suzuki4:0.01', 'mujoco:rk4:0.01', 'scipy:dop853:0.01:1e-12'.
+
+    h: the step of methods that are given without one.
+    """
     parts = [p.strip() for p in text.split(":")]
     if parts[0] in {"mujoco", "scipy"}:
         parts = [":".join(parts[:2]), *parts[2:]]
+    if len(parts) == 1 and h is not None:
+        parts.append(repr(h))
     if len(parts) not in (2, 3) or not all(parts):
         raise OptionError(
             f"method {text!r}: expected NAME:H, for example cayley:0.01, cayley+suzuki4:0.01, mujoco:rk4:0.01 or scipy:dop853:0.01:1e-12."

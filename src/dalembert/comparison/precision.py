@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.comparison import measures
-from dalembert.comparison.methods import check_one_body, make_method
+from dalembert.comparison.methods import make_method
 from dalembert.comparison.reference import Reference, make_reference
 from dalembert.comparison.table import number, text_table
 from dalembert.errors import OptionError
@@ -26,7 +26,8 @@ class WorkPrecision:
     """Runs of several methods with several steps.
 
     table: a dict per run with method, h, steps, seconds, error, energy_error, status.
-    measure: what `error` is: "attitude" (of the end, rad) or "energy" (largest departure over the largest kinetic energy).
+    measure: what `error` is: "attitude" (of the end, rad), "configuration" (of a tree, rad or m) or "energy" (largest departure over the
+    largest kinetic energy).
     orders: slope of log error over log h by regression over the runs whose error is neither at round-off nor out of range;
     nan with fewer than two.
     """
@@ -78,28 +79,36 @@ class WorkPrecision:
 
 
 def work_precision(
-    m: Model, steppers: Sequence[str], hs: Sequence[float], t_end: float, reference: Any = None, q0: Any = None, v0: Any = None
+    m: Model,
+    steppers: Sequence[str],
+    hs: Sequence[float],
+    t_end: float,
+    reference: Any = None,
+    q0: Any = None,
+    v0: Any = None,
+    ignore: tuple[str, ...] = (),
 ) -> WorkPrecision:
     """Run every method with every step size.
 
     steppers: names such as "cayley", "cayley+suzuki4", "mujoco:rk4"; an adaptive peer ("scipy:dop853") chooses its own steps.
     reference: None (the exact solution if it is known, else cayley+kahan-li6 at an eighth of the smallest step, for a dissipative
-    model scipy:dop853), "exact", "none", the name of a method, or a function t -> q.
-    The error is that of the end attitude; of the energy where the motion is too sensitive or there is no reference.
+    model scipy:dop853, for a tree mk8), "exact", "none", the name of a method, or a function t -> q.
+    The error is that of the end attitude, of a tree of the end configuration (its largest coordinate, rad or m); of the energy where the
+    motion is too sensitive or there is no reference. ignore: features of the model to run without, e.g. ("limits",).
     """
     if not isinstance(m, Model):
         raise OptionError(f"work_precision: the first argument is {type(m).__name__!r}; expected a Model.")
     if not len(steppers) or not len(hs):
         raise OptionError(f"work_precision: {len(steppers)} methods and {len(hs)} step sizes were given; expected at least one of each.")
     model = m.frozen()
-    check_one_body("work_precision", model)
     methods = [make_method((name, h)) for name in steppers for h in hs]
     for method in methods:
-        method.check(model)
+        method.check(model, ignore)
     q, v = model.check_q(q0), model.check_v(v0)
-    judge = make_reference(model, reference, q, v, t_end, min(hs))
-    measure = "energy" if judge.end is None else "attitude"
-    table = [_entry(method.label, method.run(model, q, v, t_end, REPEATS), judge) for method in methods]
+    judge = make_reference(model, reference, q, v, t_end, min(hs), ignore)
+    measure = "energy" if judge.end is None else "configuration" if measures.is_tree(model) else "attitude"
+    every = None if measures.is_tree(model) else 1
+    table = [_entry(method.label, method.run(model, q, v, t_end, REPEATS, every, ignore), judge) for method in methods]
     floor = max(10.0 * judge.uncertainty, 1e-13) if judge.end is not None else 1e-13
     labels = list(dict.fromkeys(method.label for method in methods))
     orders = {label: observed_order([r for r in table if r["method"] == label], floor) for label in labels}
@@ -116,7 +125,7 @@ def _entry(label: str, outcome: Outcome, judge: Reference) -> dict[str, Any]:
     return {
         "method": label,
         "h": traj.h,
-        "steps": len(traj) - 1,
+        "steps": (len(traj) - 1) * int(traj.meta["every"]),
         "seconds": outcome.seconds,
         "error": error,
         "energy_error": energy,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dalembert import options
-from dalembert.comparison.measures import angle_between, attitude, forced
+from dalembert.comparison.measures import angle_between, attitude, forced, is_tree
 from dalembert.comparison.methods import Method, split_name
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.families import families
@@ -25,44 +25,55 @@ from dalembert.peers import PEERS
 from dalembert.registry import steppers
 
 FINER = 8  # the reference takes so many steps per step of the finest run
-SENSITIVE = 1e-3  # rad
+SENSITIVE = 1e-3  # rad, m
 MAX_STEPS = 4_000_000
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Attitude at the end (quaternion, None if there is no reference), what it comes from, and how far it may be off (rad)."""
+    """End of the motion (attitude of one body, q of a tree, None if there is no reference), what it comes from, and how far it may be off
+    (rad; of a tree rad or m)."""
 
     end: Array | None
     text: str
     uncertainty: float = 0.0
 
     def error(self, model: Model, q_end: Array) -> float:
-        """Angle between the end of a run and the reference; nan without a reference."""
-        if self.end is None:
-            return float("nan")
-        given = attitude(model, q_end)
-        return angle_between(self.end, given / np.linalg.norm(given))
+        """Angle between the end of a run and the reference, of a tree the largest difference of a coordinate; nan without a reference."""
+        return float("nan") if self.end is None else distance(model, self.end, end_of(model, q_end))
 
 
-def make_reference(model: Model, wanted: Any, q: Array, v: Array, t_end: float, h: float) -> Reference:
+def end_of(model: Model, q: Array) -> Array:
+    """What is compared at the end: the attitude of one body, all coordinates of a tree."""
+    if is_tree(model):
+        return q
+    given = attitude(model, q)
+    return given / np.linalg.norm(given)
+
+
+def distance(model: Model, a: Array, b: Array) -> float:
+    """Between two ends: an angle in rad, of a tree the largest coordinate of the difference, rad or m."""
+    return float(np.abs(model.difference(a, b)).max()) if is_tree(model) else angle_between(a, b)
+
+
+def make_reference(model: Model, wanted: Any, q: Array, v: Array, t_end: float, h: float, ignore: tuple[str, ...] = ()) -> Reference:
     """wanted: None (exact, else fine), "exact", "none", the name of a method, or a function t -> q. h: the smallest step compared."""
     if callable(wanted):
         found = np.atleast_2d(np.asarray(wanted(np.array([t_end])), dtype=float))[-1]
-        return Reference(attitude(model, found) if found.shape == (model.nq,) else found, "the given function")
+        return Reference(end_of(model, found) if found.shape == (model.nq,) else found, "the given function")
     if wanted == "none":
         return Reference(None, "none")
-    exact = exact_attitude(model, q, v, t_end) if wanted in (None, "exact") else None
+    exact = exact_attitude(model, q, v, t_end) if wanted in (None, "exact") and not is_tree(model) else None
     if exact is not None:
         return exact
     if wanted == "exact":
         raise OptionError(f"reference 'exact': no exact solution of model {model.name!r} is known from this start; None takes a fine run.")
     if wanted is None:
-        wanted = "scipy:dop853" if dissipative(model) else "cayley+kahan-li6"
-    return fine(model, wanted, q, v, t_end, h)
+        wanted = "mk8" if is_tree(model) else "scipy:dop853" if dissipative(model) else "cayley+kahan-li6"
+    return fine(model, wanted, q, v, t_end, h, ignore)
 
 
-def fine(model: Model, name: str, q: Array, v: Array, t_end: float, h: float) -> Reference:
+def fine(model: Model, name: str, q: Array, v: Array, t_end: float, h: float, ignore: tuple[str, ...] = ()) -> Reference:
     """A run of the named method, FINER times finer than h, and one half as fine."""
     own = {s.name: s for f in families() if f.fits(model) for s in steppers(system=f.name)}
     known = [*own, *PEERS, "exact", "none"]
@@ -70,7 +81,8 @@ def fine(model: Model, name: str, q: Array, v: Array, t_end: float, h: float) ->
     if stepper not in known:
         raise UnknownNameError("reference", name, known)
     if (stepper in PEERS and PEERS[stepper].adaptive) or (stepper in own and own[stepper].adaptive):
-        pair, text = [Method(stepper, t_end, rtol=r) for r in (1e-12, 1e-10)], f"{name} at rtol 1e-12"
+        step = t_end / np.ceil(t_end) if is_tree(model) else t_end
+        pair, text = [Method(stepper, step, rtol=r) for r in (1e-12, 1e-10)], f"{name} at rtol 1e-12"
     else:
         _, n = options.step_count(h, t_end)
         finer = max(2, min(FINER, MAX_STEPS // n) // 2 * 2)
@@ -78,15 +90,15 @@ def fine(model: Model, name: str, q: Array, v: Array, t_end: float, h: float) ->
         text = f"{name} at h = {pair[0].h:g} s"
     ends = []
     for method in pair:
-        method.check(model)
-        traj = method.run(model, q, v, t_end).traj
+        method.check(model, ignore)
+        traj = method.run(model, q, v, t_end, ignore=ignore).traj
         if traj.status != "ok":
             raise OptionError(f"reference {name!r}: {traj.status}")
-        ends.append(attitude(model, traj.q[-1]) / np.linalg.norm(attitude(model, traj.q[-1])))
-    apart = angle_between(*ends)
+        ends.append(end_of(model, traj.q[-1]))
+    apart, unit = distance(model, *ends), "rad or m" if is_tree(model) else "rad"
     if apart > SENSITIVE:
-        return Reference(None, f"none, the motion is too sensitive (chaotic): two fine runs ({text}) end {apart:.1e} rad apart", apart)
-    return Reference(ends[0], f"{text}, certain to {max(apart, 1e-15):.0e} rad", max(apart, 1e-15))
+        return Reference(None, f"none, the motion is too sensitive (chaotic): two fine runs ({text}) end {apart:.1e} {unit} apart", apart)
+    return Reference(ends[0], f"{text}, certain to {max(apart, 1e-15):.0e} {unit}", max(apart, 1e-15))
 
 
 def exact_attitude(model: Model, q: Array, v: Array, t_end: float) -> Reference | None:

@@ -8,14 +8,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dalembert.comparison import measures
-from dalembert.comparison.methods import Method, check_one_body, make_method
+from dalembert.comparison.methods import Method, make_method
 from dalembert.comparison.reference import Reference, make_reference
 from dalembert.comparison.table import number, text_table
 from dalembert.errors import OptionError
+from dalembert.families import find_family
 from dalembert.model import Model
 from dalembert.peers import Outcome, is_peer
 from dalembert.trajectory import Trajectory
 
+TREE_HEADS = ("method", "h (s)", "steps", "us/step", "energy drift", "energy band", "momentum", "group", "end (rad, m)", "verdict")
 HEADS = ("method", "h (s)", "steps", "CPU (s)", "energy drift", "energy band", "momentum", "group", "attitude (rad)", "verdict")
 
 
@@ -24,7 +26,8 @@ class Row:
     """One method.
 
     seconds: CPU time of the steps. energy_drift, energy_band, momentum: relative, see `comparison.measures`.
-    group: largest departure of |q| from 1. attitude: angle between the end of the run and the reference, rad.
+    group: largest departure of |q| from 1. attitude: angle between the end of the run and the reference, rad; of a tree the largest
+    difference of a coordinate, rad or m.
     verdict: of the report; '-' for peers, which promise nothing.
     """
 
@@ -43,28 +46,72 @@ class Row:
     @property
     def cells(self) -> tuple[str, ...]:
         """The row as text."""
-        measured = (self.energy_drift, self.energy_band, self.momentum, self.group, self.attitude)
-        return (self.label, f"{self.h:g}", str(self.steps), number(self.seconds), *(number(x) for x in measured), self.verdict)
+        return (self.label, f"{self.h:g}", str(self.steps), number(self.seconds), *self._measured, self.verdict)
+
+    @property
+    def tree_cells(self) -> tuple[str, ...]:
+        """The row of a tree as text: time per step instead of that of the run."""
+        return (self.label, f"{self.h:g}", str(self.steps), f"{self.us_per_step:.3g}", *self._measured, self.verdict)
+
+    @property
+    def us_per_step(self) -> float:
+        """CPU time of one step, us."""
+        return 1e6 * self.seconds / max(self.steps, 1)
+
+    @property
+    def _measured(self) -> tuple[str, ...]:
+        return tuple(number(x) for x in (self.energy_drift, self.energy_band, self.momentum, self.group, self.attitude))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows of a comparison, the trajectories behind them in the same order, and what end states were measured against."""
+    """Rows of a comparison, the trajectories behind them in the same order, and what end states were measured against.
+
+    scale: of the energy errors, J; None: the largest kinetic energy of each run. ignored: features of the model that were left out.
+    """
 
     model: Model
     t_end: float
     rows: tuple[Row, ...]
     trajectories: tuple[Trajectory, ...] = field(repr=False)
     reference: Reference
+    scale: float | None = None
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def is_tree(self) -> bool:
+        """True for machines of several bodies."""
+        return measures.is_tree(self.model)
+
+    @property
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Heads, and the rows as text."""
+        return (TREE_HEADS, [r.tree_cells for r in self.rows]) if self.is_tree else (HEADS, [r.cells for r in self.rows])
 
     @property
     def text(self) -> str:
         """Plain text: the table, the reference, and what failed."""
-        lines = [f"{self.model.name or 'model'}, t = 0 ... {self.t_end:g} s", text_table(HEADS, [r.cells for r in self.rows])]
-        lines.append("energy relative to the largest kinetic energy, momentum to the largest momentum; CPU time of the steps alone.")
-        lines.append(f"attitude: end of the run against: {self.reference.text}.")
+        table = text_table(*self.table)
+        lines = [f"{self.model.name or 'model'}, t = 0 ... {self.t_end:g} s", table]
+        lines += self.notes
         lines += [f"{r.label}: {r.status}" for r in self.rows if r.status != "ok"]
         return "\n".join(lines)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the numbers are relative to, what end states were measured against, what was left out."""
+        if not self.is_tree:
+            return [
+                "energy relative to the largest kinetic energy, momentum to the largest momentum; CPU time of the steps alone.",
+                f"attitude: end of the run against: {self.reference.text}.",
+            ]
+        lines = [
+            "energy relative to the largest kinetic energy of the run that has least of it, momentum to that at the start; CPU time of "
+            "the steps alone.",
+            f"end: end of the run against: {self.reference.text}.",
+        ]
+        left = ", ".join(("contacts", *self.ignored))
+        return [*lines, f"smooth dynamics: {left} are left out for all methods; energy and momentum are those of one model for all."]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists; None where a number does not exist."""
@@ -75,29 +122,63 @@ class Comparison:
             "reference": self.reference.text,
             "reference_uncertainty": self.reference.uncertainty,
             "rows": rows,
+            **({"conclusion": self.conclusion, "ignored": list(self.ignored)} if self.is_tree else {}),
         }
+
+    @property
+    def conclusion(self) -> list[str]:
+        """What the energy and the momentum of each run did, one sentence per method."""
+        from dalembert.comparison.conclusion import conclude
+
+        return conclude(self)
+
+    @property
+    def curves(self) -> list[dict[str, Any]]:
+        """Label, t, energy_error and momentum_error of every run."""
+        return [
+            {
+                "label": f"{r.label}, h = {r.h:g} s",
+                "t": traj.t,
+                "energy_error": measures.energy_error(traj, self.scale),
+                "momentum_error": measures.momentum_error(traj),
+            }
+            for r, traj in zip(self.rows, self.trajectories, strict=True)
+        ]
 
     def plot(self, path: Any = None) -> Any:
         """Energy and momentum errors of all methods over time; to a file if a path is given."""
         from dalembert.view.compare_plots import plot_comparison
 
-        labels = [f"{r.label}, h = {r.h:g} s" for r in self.rows]
-        curves = [
-            {"label": label, "t": t.t, "energy_error": measures.energy_error(t), "momentum_error": measures.momentum_error(t)}
-            for label, t in zip(labels, self.trajectories, strict=True)
-        ]
-        return plot_comparison(curves, path)
+        return plot_comparison(self.curves, path)
+
+    def page(self, path: Any, progress: bool | None = None) -> Any:
+        """The machines side by side, their errors below: a page (.html), an animation (.gif) or a picture (.png)."""
+        from dalembert.view.compare_robots import write_page
+
+        return write_page(self, path, progress)
 
     def __str__(self) -> str:
         return self.text
 
 
-def compare(m: Model, methods: Sequence[Any], t_end: float, q0: Any = None, v0: Any = None, reference: Any = None) -> Comparison:
+def compare(
+    m: Model,
+    methods: Sequence[Any],
+    t_end: float,
+    q0: Any = None,
+    v0: Any = None,
+    reference: Any = None,
+    every: int | None = None,
+    ignore: tuple[str, ...] = (),
+    progress: bool | None = None,
+) -> Comparison:
     """Run several methods on one model from one state.
 
     methods: (name, h), (name, h, composition) or (adaptive peer, h, rtol); a name is that of a stepper, "cayley+suzuki4",
     "mujoco:rk4", "scipy:dop853", ...
     reference: None (the exact solution if it is known, else a fine run), "exact", "none", the name of a method, or a function t -> q.
+    every: keep the state every so many steps; None: all of one body, of a tree such that at most about 20,000 nodes are kept.
+    ignore: features of the model to run without, e.g. ("limits", "joint friction").
 
         dal.compare(m, [("cayley", 0.01), ("cayley", 0.01, "suzuki4"), ("mujoco:rk4", 0.01)], t_end=10, v0=...).text
     """
@@ -107,21 +188,24 @@ def compare(m: Model, methods: Sequence[Any], t_end: float, q0: Any = None, v0: 
     if not chosen:
         raise OptionError("compare: no methods were given; expected a list such as [('cayley', 0.01), ('tln', 0.01)].")
     model = m.frozen()
-    check_one_body("compare", model)
+    tree = measures.is_tree(model)
     for method in chosen:
-        method.check(model)
+        method.check(model, ignore)
     q, v = model.check_q(q0), model.check_v(v0)
-    outcomes = [method.run(model, q, v, t_end) for method in chosen]
-    judge = make_reference(model, reference, q, v, t_end, min(method.h for method in chosen))
-    rows = tuple(make_row(method, outcome, judge) for method, outcome in zip(chosen, outcomes, strict=True))
-    return Comparison(model, float(t_end), rows, tuple(o.traj for o in outcomes), judge)
+    keep = every if every is not None or tree else 1
+    outcomes = [method.run(model, q, v, t_end, every=keep, ignore=ignore, progress=progress) for method in chosen]
+    judge = make_reference(model, reference, q, v, t_end, min(method.h for method in chosen), ignore)
+    scale = measures.kinetic_scale(o.traj for o in outcomes) if tree else None
+    rows = tuple(make_row(method, outcome, judge, scale) for method, outcome in zip(chosen, outcomes, strict=True))
+    ignored = tuple(sorted(set(ignore) & find_family(model).features(model)))
+    return Comparison(model, float(t_end), rows, tuple(o.traj for o in outcomes), judge, scale, ignored)
 
 
-def make_row(method: Method, outcome: Outcome, judge: Reference) -> Row:
+def make_row(method: Method, outcome: Outcome, judge: Reference, scale: float | None = None) -> Row:
     """Measure one run. A run that failed is measured up to its failure and has no end state."""
     traj = outcome.traj
     whole = traj.status == "ok"
-    energy = measures.energy(traj)
+    energy = measures.energy(traj, scale)
     if is_peer(method.name):
         verdict = "-" if whole else "fail"
     else:
@@ -129,7 +213,7 @@ def make_row(method: Method, outcome: Outcome, judge: Reference) -> Row:
     return Row(
         label=method.label,
         h=traj.h,
-        steps=len(traj) - 1,
+        steps=(len(traj) - 1) * int(traj.meta["every"]),
         seconds=outcome.seconds,
         energy_drift=energy.drift,
         energy_band=energy.band,

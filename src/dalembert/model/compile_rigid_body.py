@@ -28,6 +28,8 @@ def features(model: Model) -> set[str]:
         found.add("gravity")
     if model.loops:
         found.add("loops")
+    if model.nonholonomic:
+        found.add("nonholonomic")
     found |= {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
     if joint.damping > 0:
         found.add("damping")

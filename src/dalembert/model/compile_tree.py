@@ -14,6 +14,7 @@ import numpy as np
 
 from dalembert.errors import UnsupportedError
 from dalembert.kernels.tree import layout as at
+from dalembert.model import compile_constraints
 from dalembert.model.parts import WORLD, Body, Joint
 from dalembert.model.rotation import Array, matrix
 
@@ -104,7 +105,7 @@ def _add_joint(tree: Tree, model: Model, joint: Joint, q_at: int, v_at: int) -> 
 
 def _add_mass(tree: Tree, body: Body) -> None:
     place = tree.places[body.name]
-    if place.link < 0 or body.mass == 0.0:
+    if place.link < 0 or body.massless:
         return
     link = tree.links[place.link]
     c = place.R @ body.com + place.p
@@ -120,6 +121,8 @@ def features(model: Model) -> set[str]:
         found.add("gravity")
     if model.loops:
         found.add("loops")
+    if model.nonholonomic:
+        found.add("nonholonomic")
     found |= {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
     for joint in model.joints:
         words = (
@@ -161,7 +164,7 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
         s[at.HEADER + i * at.LINK_SIZE : at.HEADER + (i + 1) * at.LINK_SIZE] = _record(link)
     for k, record in enumerate(records):
         s[at_loads + k * at.LOAD_SIZE : at_loads + (k + 1) * at.LOAD_SIZE] = record
-    return s
+    return compile_constraints.append(s, model, tree)
 
 
 def _record(link: Link) -> Array:

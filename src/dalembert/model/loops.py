@@ -8,9 +8,12 @@ to the axis, and w the rotation vector from the wanted to the actual orientation
     fixed        d, w                     6       universal   d, a.axis2 - its value      4
     revolute     d, a.b, a.c              5       distance    |d| - length                1
     prismatic    d across the axis, w     5       coupling    q_child - p(q_parent)       1
-    cylindrical  d across, a.b, a.c       4
+    cylindrical  d across, a.b, a.c       4       homokinetic d, a.w                      4
+    slot         d across the axis        2
 
-with a the axis and p a polynomial: a coupling joins two joints of one degree of freedom. A whole d is given in world axes.
+with a the axis and p a polynomial: a coupling joins two joints of one degree of freedom. A whole d is given in world axes. A
+homokinetic joint bends about every direction across its axis and does not twist: both shafts turn at one rate. A slot holds a point on a
+line of the parent; in a plane mechanism it is the pin, without the rows that the plane makes redundant.
 """
 
 from __future__ import annotations
@@ -136,52 +139,58 @@ def _along(d: Array, *directions: Array) -> Array:
     return np.stack([np.sum(d * a, axis=-1) for a in directions], axis=-1)
 
 
-def _across(axis: Array) -> tuple[Array, Array]:
+def across(axis: Array) -> tuple[Array, Array]:
     """Two unit vectors perpendicular to the axis and to each other."""
     b = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
     b /= np.linalg.norm(b)
     return b, np.cross(axis, b)
 
 
-def _shift(loop: Loop, gap: Gap) -> Array:
+def shift(loop: Loop, gap: Gap) -> Array:
     return gap.d
 
 
-def _shift_across(loop: Loop, gap: Gap) -> Array:
-    return _along(gap.d, *(rotate(gap.parent, b) for b in _across(loop.axis)))
+def shift_across(loop: Loop, gap: Gap) -> Array:
+    return _along(gap.d, *(rotate(gap.parent, b) for b in across(loop.axis)))
 
 
-def _shift_along(loop: Loop, gap: Gap) -> Array:
+def shift_along(loop: Loop, gap: Gap) -> Array:
     return _along(gap.d, rotate(gap.parent, loop.axis))
 
 
-def _turned(loop: Loop, gap: Gap) -> Array:
+def turned(loop: Loop, gap: Gap) -> Array:
     return quat_log(quat_mul(quat_conj(gap.parent), gap.child))
 
 
-def _tilted(loop: Loop, gap: Gap) -> Array:
-    return _along(rotate(gap.parent, loop.axis), *(rotate(gap.child, b) for b in _across(loop.axis)))
+def tilted(loop: Loop, gap: Gap) -> Array:
+    return _along(rotate(gap.parent, loop.axis), *(rotate(gap.child, b) for b in across(loop.axis)))
 
 
-def _twisted(loop: Loop, gap: Gap) -> Array:
+def twist(loop: Loop, gap: Gap) -> Array:
+    return _along(turned(loop, gap), loop.axis)
+
+
+def angle_of_axes(loop: Loop, gap: Gap) -> Array:
     assert loop.axis2 is not None  # a universal loop has one: Loop.build
     return _along(rotate(gap.parent, loop.axis), rotate(gap.child, loop.axis2)) - loop.axis @ loop.axis2
 
 
-def _stretched(loop: Loop, gap: Gap) -> Array:
+def stretched(loop: Loop, gap: Gap) -> Array:
     return np.linalg.norm(gap.d, axis=-1, keepdims=True) - loop.length
 
 
 Rows = Callable[[Loop, Gap], Array]
 RESIDUALS: dict[str, tuple[Rows, ...]] = {  # a coupling is a matter of q alone
-    "spherical": (_shift,),
-    "fixed": (_shift, _turned),
-    "revolute": (_shift, _tilted),
-    "prismatic": (_shift_across, _turned),
-    "cylindrical": (_shift_across, _tilted),
-    "universal": (_shift, _twisted),
-    "planar": (_shift_along, _tilted),
-    "distance": (_stretched,),
+    "spherical": (shift,),
+    "fixed": (shift, turned),
+    "revolute": (shift, tilted),
+    "prismatic": (shift_across, turned),
+    "cylindrical": (shift_across, tilted),
+    "universal": (shift, angle_of_axes),
+    "planar": (shift_along, tilted),
+    "homokinetic": (shift, twist),
+    "slot": (shift_across,),
+    "distance": (stretched,),
     "coupling": (),
 }
 
@@ -193,12 +202,17 @@ def _since(found: dict[str, kinematics.Frame], body: Body, wanted: Array) -> Arr
     return quat_mul(now, np.broadcast_to(start, now.shape))
 
 
-def _point(model: Model, found: dict[str, kinematics.Frame], body: str, where: Array) -> Array:
+def point_in_world(model: Model, found: dict[str, kinematics.Frame], body: str, where: Array) -> Array:
     """World position of a point that is given in world coordinates at the reference configuration."""
     if body == WORLD:
         return where
     b = model.body(body)
     return kinematics.point(found, body, rotate(quat_conj(b.quaternion), where - b.position))
+
+
+def turned_since(model: Model, found: dict[str, kinematics.Frame], body: str) -> Array:
+    """Turn of a body since its reference orientation, world axes."""
+    return _since(found, model.body(body), ONE)
 
 
 def errors(model: Model, q: Array) -> dict[str, Array]:
@@ -209,7 +223,7 @@ def errors(model: Model, q: Array) -> dict[str, Array]:
         if loop.kind == "coupling":
             out[loop.name] = _uncoupled(loop, q, at)
             continue
-        d = _point(model, found, loop.child, loop.point) - _point(model, found, loop.parent, loop.anchor)
+        d = point_in_world(model, found, loop.child, loop.point) - point_in_world(model, found, loop.parent, loop.anchor)
         child = _since(found, model.body(loop.child), loop.turn)
         parent = np.broadcast_to(ONE, child.shape) if loop.parent == WORLD else _since(found, model.body(loop.parent), ONE)
         gap = Gap(d, parent, child)
@@ -255,8 +269,8 @@ class Loops(ABC):
     ) -> Loop:
         """Close a loop between two bodies, without coordinates of its own; arguments: model/loops.py.
 
-        kind: spherical fixed revolute prismatic cylindrical universal planar; "distance": anchor and point stay `length` apart (None: as
-        they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
+        kind: spherical fixed revolute prismatic cylindrical universal planar homokinetic slot; "distance": anchor and point stay `length`
+        apart (None: as they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
         """
         self._change()
         loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial)

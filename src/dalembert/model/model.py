@@ -13,16 +13,18 @@ from numpy.typing import ArrayLike
 from dalembert.errors import ModelError, OptionError, UnknownNameError
 from dalembert.model import forces as force_module
 from dalembert.model import kinematics, motors, shapes, validate
+from dalembert.model.assembly import Assembly
 from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
-from dalembert.model.joints import Axes
-from dalembert.model.loops import Loop, Loops
+from dalembert.model.joints import KINDS, Axes
+from dalembert.model.loops import Loop
 from dalembert.model.motors import Motor
+from dalembert.model.nonholonomic import CONSTRAINTS, Nonholonomic, Nonholonomics, check_more
 from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
 from dalembert.model.rotation import Array
 
 
-class Model(Loops, Foreign, Dynamics):
+class Model(Nonholonomics, Assembly, Foreign, Dynamics):
     """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
@@ -39,6 +41,7 @@ class Model(Loops, Foreign, Dynamics):
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}
         self._loops: dict[str, Loop] = {}
+        self._nonholonomic: dict[str, Nonholonomic] = {}
         self._implicit: dict[str, str] = {}  # free body -> name of its implicit joint
         self._motors: dict[str, Motor] = {}
         self._keyframes: dict[str, Keyframe] = {}
@@ -75,7 +78,7 @@ class Model(Loops, Foreign, Dynamics):
             raise ModelError(f"body {name!r}: the model has a body of this name already.")
         body = Body.build(name, mass, inertia, com, pose, shapes, physical)
         self._bodies[name] = body
-        self._implicit[name] = implicit = _free_name(name) if name in self._joints or name in self._loops else name
+        self._implicit[name] = implicit = _free_name(name) if self._is_taken(name) else name
         self._joints[implicit] = Joint.build(implicit, "free", WORLD, name, body.position, (0, 0, 1))
         return body
 
@@ -90,7 +93,7 @@ class Model(Loops, Foreign, Dynamics):
         parent: str,
         child: str,
         anchor: ArrayLike = (0, 0, 0),
-        axis: ArrayLike = (0, 0, 1),
+        axis: ArrayLike | None = None,
         damping: float = 0,
         friction: float = 0,
         stiffness: float = 0,
@@ -98,18 +101,30 @@ class Model(Loops, Foreign, Dynamics):
         limits: Any = None,
         axis2: ArrayLike | None = None,
         rest: float = 0,
-    ) -> Joint | Loop:
+        **more: Any,
+    ) -> Joint | Loop | Nonholonomic:
         """Join a child to a parent (a body or "world"); anchor and axes in world coordinates at the reference configuration.
 
         kind: free fixed revolute prismatic cylindrical spherical universal planar. axis2: second axis of a universal joint, x direction
         of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of every
         degree of freedom; the stiffness rests at q = rest. A child that has a joint to a parent already gets a loop joint: see add_loop.
+
+        Kinds that own no coordinates, whatever joint the child has: rolling (radius, normal, point, contact; axis: the axle, None: a ball),
+        knife-edge (axis: across the blade), distance (point, length), gear (parent and child are joints, q_child = ratio q_parent),
+        homokinetic, slot (point); see model/nonholonomic.py and model/loops.py. The axis of all others is (0, 0, 1) unless given.
         """
         self._change()
+        numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature}
+        if kind not in KINDS and kind not in CONSTRAINTS:
+            raise UnknownNameError(f"kind of joint {name!r}", kind, [*KINDS, *CONSTRAINTS])
+        check_more(name, kind, more)
+        if kind in CONSTRAINTS:
+            acting = {**numbers, "limits": limits, "rest": rest, "axis2": axis2}
+            return self._constrain(name, kind, parent, child, anchor, axis, acting, more)
+        axis = (0, 0, 1) if axis is None else axis
         for role, body in (("parent", parent), ("child", child)):
             if body not in self._bodies and not (role == "parent" and body == WORLD):
                 raise UnknownNameError(f"{role} of joint {name!r}", body, [*self._bodies, *([WORLD] if role == "parent" else [])])
-        numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature}
         joint = Joint.build(name, kind, parent, child, anchor, axis, limits, axis2, rest, **numbers)
         if child not in self._implicit:
             return self._close(joint)
@@ -136,8 +151,11 @@ class Model(Loops, Foreign, Dynamics):
         return self.add_loop(joint.name, joint.kind, joint.parent, joint.child, joint.anchor, joint.axis, joint.axis2)
 
     def _check_new(self, name: str) -> None:
-        if name in self._loops or (name in self._joints and name not in self._implicit.values()):
+        if self._is_taken(name) and name not in self._implicit.values():
             raise ModelError(f"joint {name!r}: the model has a joint of this name already.")
+
+    def _is_taken(self, name: str) -> bool:
+        return name in self._joints or name in self._loops or name in self._nonholonomic
 
     def _give_name(self, name: str) -> None:
         """Refuse a name that is taken; the implicit joint of a body gives its name away."""
@@ -211,7 +229,8 @@ class Model(Loops, Foreign, Dynamics):
         """A copy that can be changed."""
         other = copy.copy(self)
         other._bodies, other._joints = dict(self._bodies), dict(self._joints)
-        other._loops = dict(self._loops)
+        other._loops, other._nonholonomic = dict(self._loops), dict(self._nonholonomic)
+        other._tree = other._rows = None  # compiled arrays have a workspace, which is not shared
         other._implicit, other._forces = dict(self._implicit), list(self._forces)
         other._motors, other._keyframes, other._placements = dict(self._motors), dict(self._keyframes), dict(self._placements)
         other.source = copy.deepcopy(self.source)
@@ -399,6 +418,7 @@ class Model(Loops, Foreign, Dynamics):
             "forces": [f.to_dict() for f in self._forces if not (drop_functions and f.kind == "function")],
             "order": [j.name for j in self.joints],
             **({"loops": [loop.to_dict() for loop in self.loops]} if self._loops else {}),
+            **({"nonholonomic": [j.to_dict() for j in self.nonholonomic]} if self._nonholonomic else {}),
             **({"source": copy.deepcopy(self.source)} if self.source else {}),
             **({"world_shapes": [s.to_dict() for s in self.world_shapes]} if self.world_shapes else {}),
         }
@@ -413,6 +433,8 @@ class Model(Loops, Foreign, Dynamics):
             m.add_joint(**j)
         for loop in data.get("loops", ()):
             m.add_loop(**loop)
+        for constraint in data.get("nonholonomic", ()):
+            m.add_joint(**constraint)
         m._joints = {name: m._joints[name] for name in data["order"]}
         for motor in data.get("motors", ()):
             m.add_motor(**motor)
@@ -426,7 +448,8 @@ class Model(Loops, Foreign, Dynamics):
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{j.name} ({j.kind})" for j in self.joints)
-        loops = ", ".join(f"{loop.name} ({loop.kind})" for loop in self.loops)
+        closing: list[Loop | Nonholonomic] = [*self.loops, *self.nonholonomic]
+        loops = ", ".join(f"{x.name} ({x.kind})" for x in closing)
         tail = f", loops: {loops}" if loops else ""
         return f"Model({self.name!r}: {len(self._bodies)} bodies, {self.total_mass:g} kg, joints: {kinds or 'none'}{tail})"
 

@@ -17,6 +17,8 @@ from dalembert.registry import Stepper
 from dalembert.running import run_description
 from dalembert.trajectory import Trajectory
 
+IGNORABLE = {"limits", "joint friction", "loops"}  # what a peer can leave out as it leaves out contacts
+
 
 class Outcome(NamedTuple):
     """A run and the CPU seconds that its steps took."""
@@ -27,7 +29,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Peer:
-    """A method of another program. run(peer, model, q0, v0, h, n, rtol) -> Outcome.
+    """A method of another program. run(peer, model, q0, v0, h, n, rtol, every, ignore, progress) -> Outcome.
 
     handles: features of a model ("damping" being that of joints) and kinds of forces. setting: what the other program calls the method.
     """
@@ -41,25 +43,39 @@ class Peer:
     run: Callable[..., Outcome] = field(repr=False)
     adaptive: bool = False
 
-    def check(self, model: Model) -> None:
+    def check(self, model: Model, ignore: tuple[str, ...] = ()) -> None:
         """UnsupportedError that names what this peer does not run."""
         missing = (find_family(model).features(model) | {f.kind for f in model.forces}) - set(self.handles)
-        if missing:
+        ignorable = missing & IGNORABLE
+        if missing - (ignorable & set(ignore)):
+            hint = f" ignore={tuple(sorted(ignorable))!r} runs without." if ignorable else ""
             raise UnsupportedError(
-                f"peer {self.name!r} does not run {', '.join(sorted(missing))} of model {model.name!r}; it runs {', '.join(self.handles)}."
+                f"peer {self.name!r} does not run {', '.join(sorted(missing))} of model {model.name!r}; "
+                f"it runs {', '.join(self.handles)}.{hint}"
             )
 
-    def trajectory(self, model: Model, h: float, q: Array, v: Array, n: int, options: dict[str, Any]) -> Trajectory:
-        """A Trajectory of q and v at the nodes; fewer than n + 1 of them mean that the run failed."""
+    def trajectory(
+        self,
+        model: Model,
+        h: float,
+        q: Array,
+        v: Array,
+        n: int,
+        options: dict[str, Any],
+        every: int = 1,
+        ignore: tuple[str, ...] = (),
+    ) -> Trajectory:
+        """A Trajectory of q and v at the nodes; fewer than n / every + 1 of them mean that the run failed."""
         finite = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
         kept = len(q) if finite.all() else int(np.argmin(finite))
         q, v = q[:kept], v[:kept]
-        status = "ok" if kept == n + 1 else f"step {kept - 1} at t = {(kept - 1) * h:.6g} s ({self.name}): the state is not finite."
+        last = (kept - 1) * every
+        status = "ok" if kept == n // every + 1 else f"step {last} at t = {last * h:.6g} s ({self.name}): the state is not finite."
         family = find_family(model)
         stepper = Stepper(self.name, self.summary, family.name, self.order, references=self.references, python=True)
-        meta = run_description(stepper, None, family, h, options, (), None)
-        meta.update(t_end=n * h, status=status)
+        meta = run_description(stepper, None, family, h, options, ignore, None)
+        meta.update(t_end=n * h, status=status, every=every)
         nan = np.full(kept, np.nan)
         unpacked = {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
         states, log = np.concatenate([q, v], axis=1), np.zeros((kept, len(LOG_COLUMNS)))
-        return Trajectory(model, stepper, meta, h * np.arange(kept, dtype=float), states, log, unpacked)
+        return Trajectory(model, stepper, meta, h * every * np.arange(kept, dtype=float), states, log, unpacked)

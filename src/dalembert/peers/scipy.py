@@ -1,4 +1,5 @@
-"""SciPy's adaptive solvers on the equations of motion of one body, written down here a second time and independently of the kernels.
+"""SciPy's adaptive solvers. The equations of motion of one body are written down here a second time, independently of the kernels; those
+of a tree (`scipy_tree.py`) take its accelerations from the kernels.
 
 About the reference point (the centre of mass of a free body, the pivot of a body on a spherical joint), body axes:
 
@@ -15,11 +16,13 @@ from collections.abc import Callable
 import numpy as np
 
 from dalembert.errors import OptionError
+from dalembert.families import find_family
 from dalembert.model import Model
 from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
 from dalembert.peers._base import Outcome, Peer
+from dalembert.peers.scipy_tree import TreeMotion
 
-HANDLES = ("free", "pivot", "gravity", "wrench", "damping", "damper")
+HANDLES = ("free", "pivot", "tree", "gravity", "wrench", "damping", "damper", "spring", "stiffness", "armature")
 RTOL = 1e-10
 
 
@@ -89,24 +92,35 @@ class Motion:
         return np.concatenate([turn, spin, y[10:], self.model.gravity + rotate(unit, force) / self.body.mass])
 
 
-def run(peer: Peer, model: Model, q: Array, v: Array, h: float, n: int, rtol: float | None = None) -> Outcome:
+def run(
+    peer: Peer,
+    model: Model,
+    q: Array,
+    v: Array,
+    h: float,
+    n: int,
+    rtol: float | None = None,
+    every: int = 1,
+    ignore: tuple[str, ...] = (),
+    progress: bool | None = False,
+) -> Outcome:
     """Steps chosen by SciPy; the nodes k h come from its interpolant, the last one from a step."""
     from scipy.integrate import solve_ivp
 
-    peer.check(model)
+    peer.check(model, ignore)
     rtol = RTOL if rtol is None else rtol
     if isinstance(rtol, (bool, str)) or not 0 < rtol < 1:
         raise OptionError(f"peer {peer.name!r}: rtol is {rtol!r}; expected a number in (0, 1).")
-    motion: Motion = Motion(model)
+    motion: Motion | TreeMotion = Motion(model) if find_family(model).name == "rigid-body" else TreeMotion(model)
     function: Callable[[float, Array], Array] = motion
     y0 = motion.start(q, v)
     scale = np.maximum(np.abs(y0), 1e-3 * max(1.0, float(np.abs(y0).max())))
     solve_ivp(function, (0.0, 1e-6 * h), y0, method=peer.setting, rtol=1e-3)
     began = time.process_time()
-    t = np.minimum(np.arange(n + 1) * h, n * h)
+    t = np.minimum(np.arange(0, n + 1, every) * h, n * h)
     found = solve_ivp(function, (0.0, n * h), y0, method=peer.setting, t_eval=t, rtol=rtol, atol=rtol * scale)
     seconds = time.process_time() - began
-    return Outcome(peer.trajectory(model, h, *motion.nodes(found.y.T), n, {"rtol": rtol}), seconds)
+    return Outcome(peer.trajectory(model, h, *motion.nodes(found.y.T), n, {"rtol": rtol}, every, ignore), seconds)
 
 
 PEERS = {
@@ -114,5 +128,6 @@ PEERS = {
     for p in (
         Peer("scipy:dop853", "SciPy, Dormand-Prince 8(5,3), adaptive", 8, HANDLES, ("scipy", "hairer1993"), "DOP853", run, adaptive=True),
         Peer("scipy:rk45", "SciPy, Dormand-Prince 5(4), adaptive", 5, HANDLES, ("scipy", "hairer1993"), "RK45", run, adaptive=True),
+        Peer("scipy:radau", "SciPy, Radau IIA of order 5, implicit, adaptive", 5, HANDLES, ("scipy",), "Radau", run, adaptive=True),
     )
 }

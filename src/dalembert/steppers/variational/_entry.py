@@ -24,7 +24,7 @@ COMMON: dict[str, Any] = {
     "family": "variational",
     "symplectic": True,
     "options": OPTIONS,
-    "handles": ("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature"),
+    "handles": ("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "loops", "nonholonomic"),
 }
 
 
@@ -49,6 +49,9 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     sizes = [(slot, nv) for slot in vectors] + [(slot, nq) for slot in (here.Q_NEW, here.Q_MID, here.Q_OLD)]
     sizes += [(here.SAVED, nq + nv + here.HISTORY * nv + here.STATE_TAIL)]
     sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
+    m = int(system[at.CONSTRAINTS])
+    sizes += [(slot, m) for slot in (here.LAMBDA, here.GAP)] + [(here.ORDER, 2 * m + 1), (here.PUSH, 2 * m), (here.SCHUR, m * m)]
+    sizes += [(slot, m * nv) for slot in (here.ROWS_OLD, here.ROWS_NEW, here.REPLY, here.SPARE_ROWS)]
     for slot, size in [*sizes, (here.FACTOR, n * here.FACTOR_SIZE)]:
         data[slot] = place
         place += size

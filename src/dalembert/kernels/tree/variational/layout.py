@@ -33,7 +33,17 @@ FACTOR = 21  # records of the elimination
 METHOD = 22  # which discrete Lagrangian
 DELTA = 23  # direction of a line search (nv)
 SAVED = 24  # the state before the step
-DATA_SIZE = 28
+# constraints, m rows
+LAMBDA = 25  # impulses at the first node (m)
+ROWS_OLD = 26  # Jacobian at the first node (m nv)
+ROWS_NEW = 27  # Jacobian where the constraints have to hold (m nv)
+GAP = 28  # residuals there (m)
+REPLY = 29  # Newton's matrix^-1 ROWS_OLD^T, by rows (m nv)
+SCHUR = 30  # ROWS_NEW REPLY^T, eliminated (m m)
+ORDER = 31  # order of its rows and columns (2 m), then its rank
+PUSH = 32  # right side and correction of the impulses (2 m)
+SPARE_ROWS = 33  # (m nv)
+DATA_SIZE = 34
 
 # state, after q and p
 HISTORY = 3  # interval velocities that are kept

@@ -2,7 +2,8 @@
 
     q_k+1 = q_k tau(h v),    p_k+1 = Ad_tau^T (p_k + h f_left) + h f_right                                 (`retraction.py`)
 
-Newton's matrix is eliminated along the tree (`factor.py`) and kept as long as two more corrections with it suffice. A step that
+Newton's matrix is eliminated along the tree (`factor.py`) and kept as long as two more corrections with it suffice. The iteration ends
+when the next correction would be below the tolerance, judged by how much the last one was smaller than the one before. A step that
 does not converge, or whose kinetic energy jumps by far more than the forces did work, is repeated by Newton's method from the last velocity
 with a new matrix each time and a line search (a correction is shortened until the one that the old matrix gives at its end is smaller:
 Deuflhard's natural monotonicity test), then in 2, 4, 8 ... equal parts.
@@ -11,7 +12,8 @@ Deuflhard's natural monotonicity test), then in 2, 4, 8 ... equal parts.
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.kernels.tree.kinematics import place
-from dalembert.kernels.tree.layout import LINKS, NQ, NV, STEPPER_DATA
+from dalembert.kernels.tree.layout import CONSTRAINTS, LINKS, NQ, NV, STEPPER_DATA
+from dalembert.kernels.tree.variational.constrained import add_impulses, begin, constrain, project, rows_ahead, small_matrix
 from dalembert.kernels.tree.variational.factor import factor, solve
 from dalembert.kernels.tree.variational.history import history, predict, remember
 from dalembert.kernels.tree.variational.layout import (
@@ -32,7 +34,9 @@ from dalembert.kernels.tree.variational.layout import (
     Q_NEW,
     Q_OLD,
     RESCUE,
+    REPLY,
     RETRACTION,
+    ROWS_OLD,
     SAVED,
     SIDE_0,
     SIDE_M,
@@ -96,12 +100,16 @@ def newton(h, system, work, info, careful):
     side = slot(system, SIDE_M) if method == MIDPOINT else slot(system, SIDE_0)
     wl = h if method == EULER else 0.5 * h
     tol, limit = system[data + TOL], int(system[data + MAX_ITERATIONS])
-    renew, finished = True, False
+    renew, finished, bound = True, False, system[CONSTRAINTS] != 0.0
+    careful = careful and not bound
     part, before = 1.0, 0.0
     for iteration in range(limit + 1):
         residual(h, system, work, finished)
         if finished:
             return OK
+        if bound:
+            add_impulses(system, work, -1.0, e)
+            rows_ahead(h, system, work)
         info[ITERATIONS] += 1.0
         if careful and iteration > 0:
             solve(system, work, side, fac, e, dv)
@@ -116,7 +124,11 @@ def newton(h, system, work, info, careful):
             if not factor(system, work, side, fac, slot(system, HV), slot(system, L_BAR), slot(system, F_SIDE), wl, h - wl, method == MIDPOINT):
                 return SINGULAR
             renew = False
+            if bound:
+                small_matrix(system, work, side, slot(system, ROWS_OLD), slot(system, REPLY))
         solve(system, work, side, fac, e, dv)
+        if bound:
+            constrain(system, work)
         change = largest(work, dv, nv)
         if careful:
             part = min(1.0, 2.0 * part)
@@ -129,13 +141,12 @@ def newton(h, system, work, info, careful):
         info[RESIDUAL] = change / size if size > 0.0 else 0.0
         if not info[RESIDUAL] < 1e300:
             return NOT_CONVERGED
-        if part == 1.0 and (
-            change <= tol * size + TINY or (iteration > 0 and change > 0.5 * before and max(change, before) <= FLOOR * size)
-        ):
+        rate = change / before if iteration > 0 else 1.0
+        if part == 1.0 and (min(rate, 1.0) * change <= tol * size + TINY or (rate > 0.5 and max(change, before) <= FLOOR * size)):
             if change <= ENOUGH * size and method != TRAPEZOIDAL:
                 return OK
             finished = True
-        elif iteration > 0 and change * (change / before) ** 2 > tol * size:  # two more corrections by this matrix would not do
+        elif iteration > 0 and rate**3 * change > tol * size:  # two more corrections by this matrix would not do
             renew = True
         before = change
     return NOT_CONVERGED
@@ -176,9 +187,14 @@ def attempt(h, system, state, work, info, careful):
     if int(system[data + METHOD]) != MIDPOINT:
         for i in range(int(system[LINKS])):
             place(system, work, i, q_old, side + i * SIDE_SIZE)
+    bound = system[CONSTRAINTS] != 0.0
+    if bound:
+        begin(system, work)
     status = newton(h, system, work, info, careful)
     if status != OK:
         return status
+    if bound:
+        add_impulses(system, work, 1.0, p_old)
     kinetic = 0.5 * abs(product(work, v, slot(system, L_BAR), nv))
     if system[data + RESCUE] != 0.0 and not trusted(h, system, state, work, kinetic):
         return NOT_CONVERGED
@@ -186,6 +202,8 @@ def attempt(h, system, state, work, info, careful):
         work[x + i] = h * work[v + i]
     retract(system, work, q_old, x, q_new, exponential, False)
     right_momentum(system, work, h, x, p_old, slot(system, F_LEFT), slot(system, F_RIGHT), out, exponential)
+    if bound and not project(system, work, q_new, out):
+        return SINGULAR
     for i in range(nq):
         state[i] = work[q_new + i]
     for i in range(nv):

@@ -1,0 +1,207 @@
+"""Closing loops: the configuration near a given one that meets all constraints on positions, and the velocity that meets all of them.
+
+Configuration: steps q <- q exp(dq), with dq the smallest solution of  G dq = -g  in the least-squares sense, damped as Levenberg and
+Marquardt do when a step does not reduce |g|; joints that are to stay are left out of dq. A start where all steps vanish though g does not
+(stretched arms) is left by a small turn of every joint, always the same. From the closed configuration, steps along the null space of G
+towards the start, each closed again, lead to the nearest one (smallest |difference|, rad and m alike) on this branch of the mechanism.
+
+Velocity: the nearest one in the metric of the mass matrix,  min (v' - v) . M (v' - v)  with  G v' = 0,  that is, the one that the machine
+would have after an impulse of its joints. Velocities of joints that are to stay are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from dalembert.errors import AssemblyError, OptionError, UnknownNameError
+from dalembert.model.rotation import Array
+
+if TYPE_CHECKING:
+    from dalembert.model.constraint_functions import TreeConstraints
+    from dalembert.model.redundancy import Redundancy
+
+CLOSED = 1e-10  # residuals below this times the size of the machine (at most 1 m) count as closed
+LONGEST = 0.5  # longest step, rad or m
+STEPS = 200
+ATTEMPTS = 6
+APPROACHES = 30
+
+
+class Assembly:
+    """The part of `Model` that closes loops. The compiled arrays are kept until a part of the model changes."""
+
+    _rows: tuple[list[Any], TreeConstraints] | None = None
+
+    def _constraints(self: Any) -> TreeConstraints:
+        from dalembert.model.constraint_functions import TreeConstraints
+
+        parts = [*self.bodies, *self.joints, *self.loops, *self.nonholonomic]
+        if self._rows is None or len(parts) != len(self._rows[0]) or any(a is not b for a, b in zip(parts, self._rows[0], strict=True)):
+            self._rows = (parts, TreeConstraints(self))
+        return self._rows[1]
+
+    def constraint_rows(self, q: Any) -> tuple[Array, Array]:
+        """(g (m,), G (m, nv)): residuals of all constraints, 0 for those on velocities alone, and d g/dt = G v. Rows: `constraint_labels`.
+
+        Forces of multipliers are G^T lambda: lambda > 0 pushes the child of the joint towards a larger residual.
+        """
+        return self._constraints().rows(q)
+
+    @property
+    def constraint_labels(self) -> list[tuple[str, str]]:
+        """(joint, what is held to zero) of every row of `constraint_rows`."""
+        return list(self._constraints().labels)
+
+    @overload
+    def assemble(self, q: Any, v: None = None, fixed: Iterable[str] = ()) -> Array: ...
+
+    @overload
+    def assemble(self, q: Any, v: Any, fixed: Iterable[str] = ()) -> tuple[Array, Array]: ...
+
+    def assemble(self: Any, q: Any, v: Any = None, fixed: Iterable[str] = ()) -> Array | tuple[Array, Array]:
+        """Close the loops: the configuration near q that meets all constraints, and the velocity nearest to v that does.
+
+        q, v: as check_q and check_v take them. fixed: names of joints whose coordinates and rates stay. Returns q, or (q, v) if v is given.
+        """
+        start = self.check_q(q)
+        free = _free(self, fixed)
+        closed = _close(self, start, free)
+        return closed if v is None else (closed, _project(self, closed, self.check_v(v), free))
+
+    def redundant_constraints(self: Any, q: Any = None) -> Redundancy:
+        """Which constraints follow from the others at a closed configuration q and near it; degrees of freedom. See model/redundancy.py."""
+        from dalembert.model.redundancy import analyse
+
+        return analyse(self, self.assemble(q))
+
+
+def _free(model: Any, fixed: Iterable[str]) -> Array:
+    """Which velocities may change."""
+    at = model.v_slices()
+    free = np.ones(model.nv, dtype=bool)
+    for name in (fixed,) if isinstance(fixed, str) else fixed:
+        if name not in at:
+            raise UnknownNameError("joint in fixed", name, at)
+        free[at[name]] = False
+    return free
+
+
+def _size(model: Any) -> float:
+    """Extent of the machine at the reference configuration, at most 1 m."""
+    points = [b.position + 0.0 for b in model.bodies] + [x.anchor for x in (*model.joints, *model.loops)]
+    extent = float(np.ptp(np.array(points), axis=0).max(initial=0.0)) if points else 0.0
+    return min(1.0, extent) or 1.0
+
+
+def _close(model: Any, q: Array, free: Array) -> Array:
+    if not (model.loops or model.nonholonomic):
+        return q
+    tolerance = CLOSED * _size(model)
+    best, worst = q, np.inf
+    for attempt in range(ATTEMPTS):
+        start = q if attempt == 0 else _shaken(model, q, free, attempt)
+        found, error = _descend(model, start, free, tolerance)
+        if error <= tolerance:
+            return _nearest(model, q, found, free, tolerance)
+        if error < worst:
+            best, worst = found, error
+    raise _unclosed(model, best, free, tolerance)
+
+
+def _shaken(model: Any, q: Array, free: Array, attempt: int) -> Array:
+    rng = np.random.default_rng(attempt)
+    return np.asarray(model.integrate(q, 0.1 * attempt * free * rng.uniform(-1.0, 1.0, model.nv)))
+
+
+def _positions(model: Any, q: Array, free: Array) -> tuple[Array, Array]:
+    """Residuals and Jacobian of the constraints on positions, for the velocities that may change."""
+    n = model._constraints().holonomic
+    g, G = model.constraint_rows(q)
+    return g[:n], G[:n, free]
+
+
+def _step(g: Array, G: Array, damping: float) -> Array:
+    """Smallest dq with G dq = -g; with damping, the minimum of |G dq + g|^2 + damping |G|^2 |dq|^2."""
+    U, s, Vt = np.linalg.svd(G, full_matrices=False)
+    largest = s.max(initial=0.0)
+    ok = s > 1e-9 * largest
+    gain = s[ok] / (s[ok] ** 2 + damping * largest**2)
+    return -Vt[ok].T @ (gain * (U.T @ g)[ok])
+
+
+def _descend(model: Any, q: Array, free: Array, tolerance: float) -> tuple[Array, float]:
+    """(configuration, largest residual) where the steps end: at round-off, or where they no longer help."""
+    g, G = _positions(model, q, free)
+    damping = 0.0
+    for _ in range(STEPS):
+        dq = np.zeros(model.nv)
+        dq[free] = _step(g, G, damping)
+        length = float(np.linalg.norm(dq))
+        if length == 0.0:
+            break
+        trial = np.asarray(model.integrate(q, dq * min(1.0, LONGEST / length)))
+        g_new, G_new = _positions(model, trial, free)
+        if np.linalg.norm(g_new) < np.linalg.norm(g):
+            done = length < 1e-9 and np.abs(g).max() <= tolerance
+            q, g, G, damping = trial, g_new, G_new, damping / 10.0 if damping > 1e-9 else 0.0
+            if done:
+                break
+        elif np.abs(g).max(initial=0.0) <= tolerance or damping > 1e6:
+            break
+        else:
+            damping = max(10.0 * damping, 1e-6)
+    return q, float(np.abs(g).max(initial=0.0))
+
+
+def _nearest(model: Any, start: Array, q: Array, free: Array, tolerance: float) -> Array:
+    """The closed configuration nearest to the start, from one that is closed."""
+    away = model.difference(q, start)
+    for _ in range(APPROACHES):
+        _, G = _positions(model, q, free)
+        _, s, Vt = np.linalg.svd(G)
+        N = Vt[int(np.sum(s > 1e-9 * s.max(initial=0.0))) :]
+        step = np.zeros(model.nv)
+        step[free] = N.T @ (N @ away[free])
+        if np.linalg.norm(step) < 1e-6 * np.linalg.norm(away) + 1e-12:
+            break
+        trial, error = _descend(model, np.asarray(model.integrate(q, step)), free, tolerance)
+        nearer = model.difference(trial, start)
+        if error > tolerance or np.linalg.norm(nearer) >= np.linalg.norm(away):
+            break
+        q, away = trial, nearer
+    return q
+
+
+def _unclosed(model: Any, q: Array, free: Array, tolerance: float) -> AssemblyError:
+    errors = {name: e for name, e in model.loop_errors(q).items() if np.abs(e).max(initial=0.0) > tolerance}
+    shown = "; ".join(f"{name!r} is off by {np.array2string(e, precision=3)}" for name, e in errors.items())
+    stay = " with the joints that are to stay" if not free.all() else ""
+    what = f"model {model.name!r}: the loops cannot be closed{stay}"
+    return AssemblyError(f"{what}. Nearest configuration found: {shown}; expected at most {tolerance:.1g}.", q=q, errors=errors)
+
+
+def _project(model: Any, q: Array, v: Array, free: Array) -> Array:
+    """Velocity on the constraints, nearest to v in the metric of the mass matrix."""
+    if not (model.loops or model.nonholonomic):
+        return v
+    _, G = model.constraint_rows(q)
+    wrong = G @ v
+    U, s, Vt = np.linalg.svd(G[:, free], full_matrices=True)
+    rank = int(np.sum(s > 1e-9 * s.max(initial=0.0)))
+    change = -Vt[:rank].T @ ((U.T @ wrong)[:rank] / s[:rank])
+    left = G[:, free] @ change + wrong
+    if np.abs(left).max(initial=0.0) > 1e-9 * max(1.0, float(np.abs(wrong).max(initial=0.0))):
+        names = sorted({name for (name, _), x in zip(model.constraint_labels, left, strict=True) if abs(x) > 1e-9})
+        raise OptionError(
+            f"model {model.name!r}: no velocity meets the constraints {', '.join(map(repr, names))} with the rates of the joints that are "
+            f"to stay; expected other rates, or fewer fixed joints."
+        )
+    N = Vt[rank:].T
+    M = model.mass_matrix(q)[np.ix_(free, free)]
+    change -= N @ np.linalg.lstsq(N.T @ M @ N, N.T @ (M @ change), rcond=None)[0]
+    out = v.copy()
+    out[free] += change
+    return out

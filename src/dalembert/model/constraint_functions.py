@@ -1,0 +1,46 @@
+"""Constraints of a model: the compiled kernels behind plain arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.errors import OptionError
+from dalembert.kernels.tree import layout as at
+from dalembert.kernels.tree.constraints import constraint_rows
+from dalembert.kernels.tree.kinematics import sweep, world
+from dalembert.model import compile_constraints, compile_tree
+from dalembert.model.rotation import Array
+
+if TYPE_CHECKING:
+    from dalembert.model.model import Model
+
+
+class TreeConstraints:
+    """Rows of one model. Not for several threads at once: the workspace is shared.
+
+    labels: (joint, what the row holds to zero) of every row; holonomic: how many of them, the first ones, are on positions.
+    """
+
+    def __init__(self, model: Model):
+        self.nq, self.nv = model.nq, model.nv
+        rows, self.holonomic = compile_constraints.constraint_rows(model, compile_tree.build_tree(model))
+        self.labels = [(row.joint, row.what) for row in rows]
+        self.system = compile_tree.system_array(model, {})
+        self.q, self.v = int(self.system[at.AT_Q]), int(self.system[at.AT_V])
+        self.g = compile_tree.work_size(self.system)
+        self.G = self.g + len(rows)
+        self.work = np.zeros(self.G + len(rows) * self.nv)
+
+    def rows(self, q: Any) -> tuple[Array, Array]:
+        """(residuals (m,), Jacobian (m, nv)) at a configuration."""
+        a = np.asarray(q, dtype=float)
+        if a.shape != (self.nq,):
+            raise OptionError(f"q has shape {a.shape}; expected ({self.nq},).")
+        self.work[self.q : self.q + self.nq] = a
+        sweep(self.system, self.work, self.q, self.v)
+        world(self.system, self.work)
+        constraint_rows(self.system, self.work, self.q, self.g, self.G)
+        m = len(self.labels)
+        return self.work[self.g : self.G].copy(), self.work[self.G : self.G + m * self.nv].reshape(m, self.nv).copy()

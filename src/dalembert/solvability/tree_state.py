@@ -1,0 +1,87 @@
+"""A tree at one state: what the bounds of `kantorovich.py` need to know of it, and the bounds that hold for every smaller step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dalembert.errors import UnsupportedError
+from dalembert.solvability import kantorovich as bounds
+from dalembert.solvability.certify import limits
+from dalembert.solvability.tree_chart import chart_tree
+from dalembert.solvability.tree_constants import Constants, all_constants, default_reach
+from dalembert.solvability.tree_step import Array, DenseTree, Terms, acceleration_force, dense_tree, terms
+
+if TYPE_CHECKING:
+    from dalembert.model import Model
+
+NEWTON = ("(41)", "sharper", "local")
+REGULAR = ("(32)", "regular")
+
+
+@dataclass(frozen=True)
+class State:
+    """A tree at one state, with the constants of all coordinates tried."""
+
+    tree: DenseTree
+    q: Array
+    v: Array
+    control: Array
+    here: Terms
+    reach: Array
+    constants: list[Constants]
+
+
+def fixed_constants(model: Model) -> list[Constants] | None:
+    """Constants that hold at all states; None if the model has joints other than hinges."""
+    if any(j.kind not in ("fixed", "revolute", "universal") for j in model.joints):
+        return None
+    tree = dense_tree(model)
+    return list(all_constants(tree, np.zeros(tree.n)))
+
+
+def state_of(model: Model, q: Array, v: Array, control: Array, constants: list[Constants] | None = None) -> State:
+    """Free and spherical joints are unfolded near q. constants: if known."""
+    chart = any(j.kind in ("free", "spherical") for j in model.joints)
+    tree, q = chart_tree(model, q) if chart else (dense_tree(model), q)
+    here = terms(tree, q)
+    values = np.linalg.eigvalsh(here.M)
+    if values[0] <= 1e-13 * values[-1]:
+        raise UnsupportedError(f"{model!r}: the mass matrix is singular at this state (a joint moves no mass), so no step can be solved.")
+    reach = default_reach(tree, q, [None] * tree.n if chart else limits(model))
+    return State(tree, q, v, control, here, reach, constants or list(all_constants(tree, reach)))
+
+
+def numbers(state: State, c: Constants) -> bounds.Numbers:
+    """What the bounds need to know of a state."""
+    tree, v = state.tree, state.v
+    C = state.here.columns(v)
+    bias = -0.5 * C.T @ v + state.here.gradient - state.control + tree.damping * v
+    slide = ~tree.revolute
+    room = bounds.Room((state.reach - np.abs(state.q))[slide], np.abs(v)[slide], np.linalg.norm(c.T_inv, axis=1)[slide])
+    return bounds.Numbers(
+        speed=float(np.linalg.norm(c.T @ v)),
+        bias=float(np.linalg.norm(c.T_inv.T @ bias)),
+        force=float(np.linalg.norm(c.T_inv.T @ acceleration_force(tree, state.here, v, state.control))),
+        M=c.T_inv.T @ state.here.M @ c.T_inv,
+        growth=c.T_inv.T @ (state.here.along(v) + np.diag(tree.damping)) @ c.T_inv,
+        room=room,
+    )
+
+
+def a_priori(state: State) -> dict[str, dict[str, float]]:
+    """Bounds that hold for every smaller step, by coordinates and name; "regular" is the local bound of h_jacobian."""
+    table = {}
+    for c in state.constants:
+        x = numbers(state, c)
+        table[c.name] = {
+            "(32)": bounds.regular_32(c, x.speed, x.room),
+            "(38)": bounds.iterates_38(c, x),
+            "(41)": bounds.newton_41(c, x),
+            "sharper": bounds.newton_sharper(c, x),
+            "local": bounds.newton_local(c, x),
+            "regular": bounds.regular_local(c, x),
+        }
+    return table

@@ -1,0 +1,132 @@
+"""One machine under several methods: side by side, with the errors of energy and momentum over the whole time below.
+
+Of a long run three windows are shown at the pace of the motion: its beginning, its middle and its end; a line in the curves says where.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from dalembert.model.rotation import Array
+from dalembert.progress import Progress
+from dalembert.view.compare_board import Board, strip_layout
+from dalembert.view.picture import checked_path, write_file
+
+if TYPE_CHECKING:
+    from dalembert.comparison.runs import Comparison
+
+SUFFIXES = (".html", ".gif", ".png")
+FPS, WINDOW, WINDOWS = 10, 2.5, 3
+COLOURS_OF_GIF = 96
+
+
+def write_page(result: Comparison, path: Any, progress: bool | None = None) -> Path:
+    """Write a page (.html), an animation (.gif) or a picture (.png), by the suffix of the path."""
+    target = checked_path(path, SUFFIXES)
+    kind = target.suffix.lower()
+    if kind == ".png":
+        data = picture(result)
+    elif kind == ".gif":
+        data = animation(result, progress)
+    else:
+        data = page(result, progress).encode("utf-8")
+    write_file(target, data)
+    return target
+
+
+def picture(result: Comparison) -> bytes:
+    """PNG: the machines at the end of their runs, and the curves."""
+    return _png(Board(result, scale=2.0).draw(float(result.t_end), cursor=False))
+
+
+def animation(result: Comparison, progress: bool | None = None) -> bytes:
+    """GIF: the machines in motion, and the curves."""
+    return _gif(Board(result).draw, frame_times(result.t_end), progress)
+
+
+def write_strips(results: Sequence[Comparison], path: Any, progress: bool | None = None) -> Path:
+    """Several machines below each other, each a strip of panels and the curve of the energy: an animation (.gif) or a picture (.png)."""
+    target = checked_path(path, (".gif", ".png"))
+    moving = target.suffix.lower() == ".gif"
+    boards = [Board(result, strip_layout, 1.0 if moving else 2.0) for result in results]
+    end = min(result.t_end for result in results)
+
+    def draw(t: float) -> Array:
+        return np.concatenate([board.draw(t, cursor=moving) for board in boards])
+
+    write_file(target, _gif(draw, frame_times(end, windows=2), progress) if moving else _png(draw(end)))
+    return target
+
+
+def _png(image: Array) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(image).quantize(256).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+def _gif(draw: Callable[[float], Array], times: Array, progress: bool | None) -> bytes:
+    images = []
+    with Progress(progress, "drawing", 0, len(times), 1.0 / FPS) as bar:
+        for k, t in enumerate(times):
+            images.append(draw(float(t)))
+            bar.update(k + 1)
+    sample = [images[i] for i in np.unique(np.linspace(0, len(images) - 1, 4).astype(int))]
+    palette = Image.fromarray(np.concatenate(sample)).quantize(COLOURS_OF_GIF, method=Image.Quantize.MEDIANCUT)
+    frames = [Image.fromarray(x).quantize(palette=palette, dither=Image.Dither.NONE) for x in images]
+    buffer = io.BytesIO()
+    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=1000 // FPS, loop=0, disposal=1, optimize=False)
+    return buffer.getvalue()
+
+
+def frame_times(t_end: float, windows: int = WINDOWS) -> Array:
+    """Times of the images: the whole run if it is short, else windows from its beginning to its end."""
+    if t_end <= windows * WINDOW:
+        return np.linspace(0.0, t_end, max(2, round(FPS * t_end)))
+    starts = np.linspace(0.0, t_end - WINDOW, windows)
+    return np.concatenate([s + np.linspace(0.0, WINDOW, round(FPS * WINDOW)) for s in starts])
+
+
+def page(result: Comparison, progress: bool | None = None) -> str:
+    """A self-contained page: animation, table, conclusion, settings."""
+    gif = base64.b64encode(animation(result, progress)).decode("ascii")
+    png = base64.b64encode(picture(result)).decode("ascii")
+    heads, rows = result.table
+    head = "".join(f"<th>{html.escape(h)}</th>" for h in heads)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    said = "".join(f"<li>{html.escape(line)}</li>" for line in result.conclusion)
+    notes = "".join(f"<p class='note'>{html.escape(line)}</p>" for line in (*result.notes, *_failures(result)))
+    name = html.escape(result.model.name or "model")
+    return _PAGE.format(name=name, gif=gif, png=png, head=head, body=body, said=said, notes=notes, t_end=f"{result.t_end:g}")
+
+
+def _failures(result: Comparison) -> list[str]:
+    return [f"{r.label}: {r.status}" for r in result.rows if r.status != "ok"]
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{name}: methods compared</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; color: #22303f; max-width: 980px; margin: 2em auto; padding: 0 1em; }}
+img {{ max-width: 100%; border: 1px solid #d9dee4; }}
+table {{ border-collapse: collapse; font-size: 13px; margin: 1em 0; }}
+th, td {{ padding: 4px 10px; text-align: right; border-bottom: 1px solid #d9dee4; }}
+th:first-child, td:first-child {{ text-align: left; }}
+.note {{ color: #66727f; font-size: 13px; margin: 0.3em 0; }}
+</style></head><body>
+<h1>{name}, {t_end} s</h1>
+<ul>{said}</ul>
+<img src="data:image/gif;base64,{gif}" alt="{name} under several methods">
+<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>
+{notes}
+<h2>At the end</h2>
+<img src="data:image/png;base64,{png}" alt="{name} at the end of the runs, and errors of energy and momentum">
+</body></html>
+"""
