@@ -2,11 +2,12 @@
 
 import math
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from dalembert import Wrench
+from dalembert import Damper, Spring, Wrench, simulate
 from dalembert.errors import DalembertError, OptionError, UnknownNameError, UnsupportedError
 from dalembert.model import Model
 from dalembert.model.kinematics import mass_matrix_reference, potential_energy
@@ -15,7 +16,8 @@ from dalembert.solvability.certify import certified_steps, limits, prove, unprov
 from dalembert.solvability.kantorovich import residual_34
 from dalembert.solvability.tree import advise_tree, side_by_side
 from dalembert.solvability.tree_constants import all_constants, default_reach
-from dalembert.solvability.tree_online import first_iteration
+from dalembert.solvability.tree_loads import held_forces
+from dalembert.solvability.tree_online import first_iteration, pace_of, spread
 from dalembert.solvability.tree_state import numbers, state_of
 from dalembert.solvability.tree_step import dense_tree, jacobian, left, newton, right, start_momentum, terms
 from dalembert.solvability.tree_trial import solves
@@ -23,16 +25,16 @@ from dalembert.solvability.tree_trial import solves
 MIXED = ("revolute", "revolute", "prismatic", "universal", "cylindrical", "planar")
 
 
-def run(tree, q, v, h, steps, control=0.0):
+def run(tree, q, v, h, steps, forces=lambda q: np.zeros(len(q))):
     """Nodes and interval velocities of the trapezoidal scheme, started by the discrete Legendre transform."""
-    p, u = terms(tree, q).M @ v, np.zeros(tree.n) + control
+    p = terms(tree, q).M @ v
     nodes, velocities = [q], []
     for _ in range(steps):
-        found, done, _ = newton(tree, np.array([h]), q, p, v, u)
+        found, done, _ = newton(tree, np.array([h]), q, p, v, forces(q))
         assert done[0]
         v = found[0]
         here, q = terms(tree, q), q + h * v
-        p = right(tree, h, here, terms(tree, q), v, u)
+        p = right(tree, h, here, terms(tree, q), v, forces(q))
         nodes.append(q)
         velocities.append(v)
     return np.array(nodes), np.array(velocities)
@@ -83,7 +85,7 @@ def test_step_is_second_order_and_symmetric_in_time(rods):
     m = rods(2, gravity=9.81)
     tree, q0, v0 = dense_tree(m), np.array([0.3, -0.4]), np.array([0.5, 1.0])
     ends = [run(tree, q0, v0, 0.4 / n, n)[0][-1] for n in (20, 40, 80, 160, 320)]
-    errors = [np.linalg.norm(a - b) for a, b in zip(ends, ends[1:], strict=False)]
+    errors = [np.linalg.norm(a - b) for a, b in pairwise(ends)]
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert np.all(np.abs(orders - 2.0) < 0.1)
     nodes, velocities = run(tree, q0, v0, 0.02, 20)
@@ -109,9 +111,47 @@ def test_residual_bounds_of_both_starts(random_tree, seed):
             assert np.linalg.norm(c.T_inv.T @ e_first) <= 0.5 * bound * (1 + 1e-9)
 
 
+def test_held_forces_are_minus_the_slope_of_their_potential(rods):
+    m = rods(3)
+    rng = np.random.default_rng(0)
+    m.add_force(Spring("rod 2", "world", point_a=(1, 0, 0.2), point_b=(0, 2, 0), stiffness=3.0, rest_length=0.5))
+    m.add_force(Spring("rod 2", "rod 0", point_a=(0.3, 0, 0), stiffness=2.0, rest_length=0.3))
+    q, e, tree = rng.normal(size=(4, 3)), 1e-6, dense_tree(m)
+    slope = np.stack([(potential_energy(m, q + d) - potential_energy(m, q - d)) / (2 * e) for d in np.eye(3) * e], axis=-1)
+    np.testing.assert_allclose(terms(tree, q).gradient - held_forces(m, q), slope, atol=1e-7)
+
+
+def test_held_wrench_is_the_slope_of_its_work(rods):
+    m = rods(3)
+    m.add_force(Wrench("rod 2", force=(1, 2, 0), frame="world", point=(0.4, 0.1, 0)))
+    turned = rods(3)
+    turned.add_force(Wrench("rod 2", torque=(0, 0, 3.0)))
+    q, e = np.array([0.3, -0.2, 0.5]), 1e-6
+
+    def work(x):
+        pose = m.poses(x)[2]
+        return np.array([1.0, 2.0, 0.0]) @ (pose[:3, :3] @ [0.4, 0.1, 0.0] + pose[:3, 3])
+
+    slope = [(work(q + d) - work(q - d)) / (2 * e) for d in np.eye(3) * e]
+    np.testing.assert_allclose(held_forces(m, q), slope, atol=1e-8)
+    np.testing.assert_allclose(held_forces(turned, q), [3.0, 3.0, 3.0], atol=1e-12)
+
+
+@pytest.mark.slow
+def test_compiled_stepper_solves_the_same_equations(rods):
+    """Nodes agree to the tolerance 1e-12 of its Newton method, amplified by the motion; every step of the run is then certified."""
+    m, q, v = sprung(rods), np.array([0.3, -0.2, 0.5]), np.array([1.0, -0.5, 0.4])
+    traj = simulate(m, "trapezoidal", h=0.004, t_end=0.4, q0=q, v0=v)
+    nodes, velocities = run(dense_tree(m), q, v, 0.004, 100, lambda q: held_forces(m, q))
+    np.testing.assert_allclose(traj.q, nodes, atol=1e-9)
+    np.testing.assert_allclose(traj.v_interval, velocities, atol=1e-7)
+    assert np.all(certified_steps(m, 0.004, traj.q, traj.v_interval))
+
+
 # bounds beside failures -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_run_A_bounds_and_failures_side_by_side(run_A):
     """Medians of failure / bound at 100 states of run A, between half and one and a half of those measured once with other constants."""
     m, nodes, velocities = run_A
@@ -147,7 +187,6 @@ def test_certified_share_of_run_A_falls_with_h(rods):
     assert shares[0] > shares[1] > shares[2] > 0.05
 
 
-@pytest.mark.slow
 def test_no_certified_step_fails_in_ten_thousand(random_tree):
     """Random models of 1 to 4 bodies, random states, steps over three decades, both starts: where proved, plain Newton converges,
     to a solution within twice the first correction."""
@@ -227,6 +266,23 @@ def test_online_bounds_hold_on_a_dense_grid(run_A):
             assert np.any(np.all(rows, axis=1))
 
 
+@pytest.mark.parametrize("start", [(0.0, 0.0, 0.0), (0.4, -0.9, 1.3)])
+def test_first_iterations_between_two_steps_stay_within_their_bounds(rods, start):
+    """beta and eta of all h in [b / ratio, b]; stretched, dM = 0 and only the curvature moves them."""
+    m = rods(3, gravity=1.0)
+    state = state_of(m, np.array(start), np.array([1.0, -2.0, 1.5]), np.zeros(3))
+    ratio = 1.3
+    for b in (1e-3, 1e-2, 0.05, 0.1):
+        inside = first_iteration(state, np.linspace(b / ratio, b, 50))
+        for c in state.constants:
+            x, end = numbers(state, c), first_iteration(state, np.array([b]))
+            betas = 1.0 / np.linalg.svd(c.T_inv.T @ inside.De @ c.T_inv, compute_uv=False)[:, -1]
+            for first, d in ((True, inside.first), (False, inside.later)):
+                beta, eta = spread(c, x, pace_of(state, c), end, first, ratio)
+                assert np.all(betas <= beta * (1 + 1e-9))
+                assert np.all(np.linalg.norm(d @ c.T.T, axis=1) <= eta * (1 + 1e-9))
+
+
 def test_first_step_is_proved_by_the_advice(rods):
     """Simulated from the advice's own state: the first step, from M(q0) v0, converges from v0 and is certified."""
     m = rods(3)
@@ -274,6 +330,24 @@ def test_control_enters_the_residual(rods):
     m = rods(3, gravity=0.0)
     assert advise_tree(m, samples=0).h_newton == math.inf
     assert advise_tree(m, samples=0, control=[5.0, 0.0, 0.0]).h_newton < 1.0
+
+
+def test_wrenches_and_springs_are_proved(rods):
+    m = sprung(rods)
+    q, v = np.array([0.3, -0.2, 0.5]), np.array([1.0, -0.5, 0.4])
+    advice = advise_tree(m, q, v, rng=0)
+    assert advice.rigorous["h_newton"]
+    assert 0.005 < advice.h_newton < min(limit.h for limit in advice.limits if limit.name.startswith("tried"))
+    assert advice.h_newton != advise_tree(rods(3), q, v, samples=0).h_newton
+
+
+def test_a_wrong_velocity_is_not_certified(rods):
+    """The certificate is about the solution near the start: another velocity, and a node that does not follow, fail."""
+    m = rods(3)
+    nodes, velocities = run(dense_tree(m), np.array([0.2, 0.1, 0.3]), np.ones(3), 0.005, 10)
+    assert np.all(certified_steps(m, 0.005, nodes, velocities))
+    velocities[6] += 5.0
+    assert certified_steps(m, 0.005, nodes, velocities).tolist()[6] is False
 
 
 def test_massless_link_and_slides_without_limits():
@@ -328,14 +402,30 @@ def free_pair():
     return m
 
 
-def pushed(rods):
+def dragged(rods):
     m = rods(2)
-    m.add_force(Wrench("rod 1", force=(0, 1, 0)))
+    m.add_force(Damper("rod 1", linear=0.2))
+    return m
+
+
+def closed(rods):
+    m = rods(3)
+    m.add_joint("loop", "spherical", "world", "rod 2", anchor=(3, 0, 0))
+    return m
+
+
+def sprung(rods):
+    """Wrenches in both frames, springs to the world and between bodies."""
+    m = rods(3)
+    m.add_force(Wrench("rod 1", force=(0, 1, 2), torque=(0.1, 0.2, 0.3), point=(0.5, 0.1, 0)))
+    m.add_force(Wrench("rod 2", force=(1, 1, 0), frame="world", point=(1, 0, 0)))
+    m.add_force(Spring("rod 2", "world", point_a=(1, 0, 0), point_b=(0, 2, 0), stiffness=3.0, rest_length=0.5))
+    m.add_force(Spring("rod 2", "rod 0", stiffness=2.0, rest_length=0.3))
     return m
 
 
 def test_nothing_is_proved_for_other_joints_and_forces(rods):
-    for m, word in ((ball_and_hinge(), "spherical"), (free_pair(), "free"), (pushed(rods), "wrench")):
+    for m, word in ((ball_and_hinge(), "spherical"), (free_pair(), "free"), (dragged(rods), "damper"), (closed(rods), "loop")):
         advice = advise_tree(m, None, np.linspace(0.5, 1.5, m.nv), rng=0)
         assert not any(advice.rigorous.values())
         assert "not proved" in advice.text

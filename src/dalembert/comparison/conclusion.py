@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from dalembert.comparison.runs import Comparison, Row
     from dalembert.trajectory import Trajectory
 
-ROUND_OFF = 1e-9  # relative: below this a change of energy or momentum is called round-off
+ROUND_OFF = 1e-9  # relative: below this a change of energy counts as none
+EXACT = 1e-11  # relative: momentum that is kept to round-off
 EXPLODED = 10.0  # times the largest kinetic energy
 
 
@@ -59,8 +60,8 @@ def _sentence(row: Row, traj: Trajectory, scale: float | None) -> str:
         words = f"the energy {'rises' if end > 0 else 'falls'} by {percent(abs(end))} of the largest kinetic energy"
         words = "the energy explodes" if end > EXPLODED else words
     if np.isfinite(row.momentum) and row.momentum < EXPLODED:
-        words += ", momentum is kept to round-off" if row.momentum < ROUND_OFF else f", momentum is off by up to {percent(row.momentum)}"
-    failed = "" if row.status == "ok" else f" The run broke down at t = {traj.t[-1]:g} s."
+        words += ", momentum is kept to round-off" if row.momentum < EXACT else f", momentum is off by up to {percent(row.momentum)}"
+    failed = "" if row.status == "ok" else f" The run broke down after t = {traj.t[-1]:g} s."
     return f"{row.label}: {words}.{failed}"
 
 

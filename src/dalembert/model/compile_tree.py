@@ -133,7 +133,7 @@ def features(model: Model) -> set[str]:
         )
         found |= {word for word, value in words if value > 0}
         if joint.limits is not None:
-            found.add("limits")
+            found.add("spherical limits" if joint.kind == "spherical" else "limits")
     return found
 
 
@@ -178,6 +178,7 @@ def _record(link: Link) -> Array:
     r[at.INERTIA : at.INERTIA + 6] = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
     joint = link.joint
     r[at.ARMATURE], r[at.DAMPING], r[at.STIFFNESS], r[at.REST] = joint.armature, joint.damping, joint.stiffness, getattr(joint, "rest", 0.0)
+    r[at.LIMIT_LOW], r[at.LIMIT_HIGH] = (-np.inf, np.inf) if joint.limits is None or link.kind > at.PRISMATIC else joint.limits
     return r
 
 

@@ -64,12 +64,13 @@ class Peer:
         options: dict[str, Any],
         every: int = 1,
         ignore: tuple[str, ...] = (),
+        done: int | None = None,
     ) -> Trajectory:
-        """A Trajectory of q and v at the nodes; fewer than n / every + 1 of them mean that the run failed."""
+        """A Trajectory of q and v at the nodes; fewer than n / every + 1: the run failed. done: its steps, if they are known."""
         finite = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
         kept = len(q) if finite.all() else int(np.argmin(finite))
         q, v = q[:kept], v[:kept]
-        last = (kept - 1) * every
+        last = (kept - 1) * every if done is None else done
         status = "ok" if kept == n // every + 1 else f"step {last} at t = {last * h:.6g} s ({self.name}): the state is not finite."
         family = find_family(model)
         stepper = Stepper(self.name, self.summary, family.name, self.order, references=self.references, python=True)

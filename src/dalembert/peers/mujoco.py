@@ -97,13 +97,13 @@ def run(
     start = np.concatenate([[0.0], data.qpos, data.qvel])
     with _quiet(), Progress(progress, peer.name, 0, n, h) as bar:
         library().rollout.rollout(mj_model, data, start, nstep=1)
-        nodes, seconds = _roll(mj_model, data, start, n, every, bar)
+        nodes, done, seconds = _roll(mj_model, data, start, n, every, bar)
     q_nodes, v_nodes = from_mujoco(model, nodes[:, 1 : 1 + model.nq], nodes[:, 1 + model.nq :])
-    return Outcome(peer.trajectory(model, h, q_nodes, v_nodes, n, {"integrator": peer.setting}, every, ignore), seconds)
+    return Outcome(peer.trajectory(model, h, q_nodes, v_nodes, n, {"integrator": peer.setting}, every, ignore, done), seconds)
 
 
-def _roll(mj_model: Any, data: Any, start: Array, n: int, every: int, bar: Progress) -> tuple[Array, float]:
-    """(kept states, CPU seconds): up to n steps, or up to the step that fails."""
+def _roll(mj_model: Any, data: Any, start: Array, n: int, every: int, bar: Progress) -> tuple[Array, int, float]:
+    """(kept states, steps done, CPU seconds): up to n steps, or up to the step that fails."""
     rollout, state = library().rollout.rollout, start
     kept, seconds, done = [start[None]], 0.0, 0
     while done < n:
@@ -115,11 +115,11 @@ def _roll(mj_model: Any, data: Any, start: Array, n: int, every: int, bar: Progr
         good = int(np.argmax(bad)) if bad.any() else count
         first = (every - done % every) - 1
         kept.append(states[:good][first::every].copy())
-        state, done = states[-1].copy(), done + count
+        state, done = states[-1].copy(), done + good
         bar.update(done)
         if good < count:
             break
-    return np.concatenate(kept), seconds
+    return np.concatenate(kept), done, seconds
 
 
 def _peer(method: str, setting: str, order: int, summary: str) -> Peer:

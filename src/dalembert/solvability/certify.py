@@ -3,7 +3,7 @@
     beta = |T De(v_0)^-1 T^T|,   eta = |T d_0|,   2 beta eta gamma(h) <= 1                     kobilarov2014 (42), with computed numbers
 
 in any one of the coordinates y = T q of `tree_constants.py`. Where it is true, plain Newton from v_0 converges, in exact arithmetic, to the
-only solution within 2 eta of v_0, so the step exists. False says nothing.
+only solution within eta of v_0 + d_0, so the step exists. False says nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def certified_steps(model: Model, h: float, q_nodes: Any, v_interval: Any, contr
     """Which steps of a `trapezoidal` run are proved: (N,) for nodes q (N + 1, nq) and interval velocities v (N, nv).
 
     Proved: plain Newton converges to the only solution near its start, and the velocity of the run lies where that solution is the only
-    one, however the stepper found it. Newton's start is the velocity of the interval before; at the first step the velocity v0 of the node, recovered from M(q0) v0 = left(v).
+    one, however the stepper found it. Newton's start is the velocity of the interval before; at the first step the velocity v0 of the
+    node, recovered from M(q0) v0 = left(v).
     control (nv,): a constant control. Only for what `unproved(model)` finds nothing against.
     """
     against = unproved(model)
@@ -71,7 +72,7 @@ def prove(
 ) -> NDArray[np.bool_]:
     """The certificate of each coordinate system (rows) for each step (columns): h (B,), q, v, p (B, n), `here` at q.
 
-    answer (B, n): velocities that were found; they too must lie within 2 eta of the start.
+    answer (B, n): velocities that were found; they too must lie within eta of v_0 + d_0.
     """
     after = terms(tree, q + h[:, None] * v)
     De = jacobian(tree, h, here, after, v)
@@ -89,7 +90,8 @@ def prove(
             begin = np.abs(q[:, slide] + h[:, None] * v[:, slide])
             holds = holds & np.all((far <= reach[slide]) & (begin <= reach[slide]), axis=1)
         if answer is not None:
-            holds = holds & (np.linalg.norm((answer - v) @ c.T.T, axis=1) <= 2.0 * eta + ROUND_OFF * np.linalg.norm(answer @ c.T.T, axis=1))
+            off, size = (np.linalg.norm(x @ c.T.T, axis=1) for x in (answer - v - d, answer))
+            holds = holds & (off <= eta + ROUND_OFF * size)
         proved.append(holds & np.isfinite(eta))
     return np.array(proved)
 

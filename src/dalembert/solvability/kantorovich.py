@@ -1,8 +1,8 @@
 """When does Newton's method converge on the trapezoidal step? kobilarov2014 section 4.2, corrected, and two sharper bounds derived here.
 
-Kantorovich: from v_0 with |De(v_0)^-1| <= beta, |d_0| = |De^-1 e| <= eta and De Lipschitz with gamma on the ball of radius 2 eta about v_0,
-Newton's iterates stay in that ball and converge to its only solution there if 2 beta eta gamma <= 1. With s = |v_0|, r = s + 2 eta,
-linear damping K >= k1, and the constants of `tree_constants.py`:
+Kantorovich: from v_0 with |De(v_0)^-1| <= beta, |d_0| = |De^-1 e| <= eta and De Lipschitz with gamma on the ball of radius eta about
+v_0 + d_0 (inside that of 2 eta about v_0), Newton's iterates stay in the ball and converge to its only solution if 2 beta eta gamma <= 1.
+With s = |v_0|, r = s + 2 eta, linear damping K >= k1, and the constants of `tree_constants.py`:
 
     residual     |e(v_0)| <= h L0;   from the interval before  L0 = l0 s^2 + |b|,  b = -v.dM v / 2 + grad V - f     (34)
                  from the first node, p = M(q0) v0, half of it bounds the residual: every bound below holds for that start too

@@ -1,6 +1,6 @@
 """Forces that depend on the configuration only, as joint forces: constant wrenches, springs without damping.
 
-The trapezoidal step takes them at its nodes, where the configuration is known before the step is solved: for solvability they are constants.
+The trapezoidal step takes them at its nodes, where the configuration is known before the step is solved: its equation sees constants.
 """
 
 from __future__ import annotations

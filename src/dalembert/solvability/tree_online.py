@@ -63,7 +63,7 @@ def covered(state: State, low: dict[str, float]) -> dict[bool, dict[str, float]]
 
 def _walk(state: State, c: Constants, low: float) -> dict[bool, float]:
     """Wide cells for both starts at once, then narrower ones for each."""
-    x, pace = numbers(state, c), _pace(state, c)
+    x, pace = numbers(state, c), pace_of(state, c)
     ends = dict.fromkeys(STARTS, low)
     for ratio in RATIOS:
         alive = set(STARTS)
@@ -88,20 +88,27 @@ def _leading(true: Array) -> int:
 
 def _cells(c: Constants, x: Numbers, pace: float, now: Iteration, first: bool, ratio: float) -> Array:
     """Is the certificate proved on [h / ratio, h] for each h?"""
-    beta = 1.0 / np.maximum(np.linalg.svd(c.T_inv.T @ now.De @ c.T_inv, compute_uv=False)[:, -1], 1e-300)
-    eta = np.linalg.norm((now.first if first else now.later) @ c.T.T, axis=1)
-    width = now.h * (1.0 - 1.0 / ratio)
-    bend = c.l2 * x.speed * x.speed
-    loss = beta * width * (pace + 1.5 * now.h * bend)
+    beta, eta = spread(c, x, pace, now, first, ratio)
     out = np.zeros(len(now.h), dtype=bool)
-    for k in np.flatnonzero((loss < 1.0) & np.isfinite(eta)):
-        h, keep = float(now.h[k]), 1.0 - float(loss[k])
-        far = float(eta[k] + 0.5 * beta[k] * h * width[k] * bend * x.speed) / keep
-        out[k] = x.room.holds(h, 2.0 * far) and 2.0 * float(beta[k]) / keep * far * lipschitz(c, h, x.speed + 2.0 * far) <= SLACK
+    for k in np.flatnonzero(np.isfinite(eta)):
+        h, far = float(now.h[k]), float(eta[k])
+        out[k] = x.room.holds(h, 2.0 * far) and 2.0 * float(beta[k]) * far * lipschitz(c, h, x.speed + 2.0 * far) <= SLACK
     return out
 
 
-def _pace(state: State, c: Constants) -> float:
+def spread(c: Constants, x: Numbers, pace: float, now: Iteration, first: bool, ratio: float) -> tuple[Array, Array]:
+    """Bounds of beta and eta on [h / ratio, h] for each h; inf where there is none."""
+    beta = 1.0 / np.maximum(np.linalg.svd(c.T_inv.T @ now.De @ c.T_inv, compute_uv=False)[:, -1], 1e-300)
+    eta = np.linalg.norm((now.first if first else now.later) @ c.T.T, axis=1)
+    width, bend = now.h * (1.0 - 1.0 / ratio), c.l2 * x.speed * x.speed
+    keep = 1.0 - beta * width * (pace + 1.5 * now.h * bend)
+    good = (keep > 0.0) & np.isfinite(eta)
+    kept = np.where(good, keep, 1.0)
+    far = (eta + 0.5 * beta * now.h * width * bend * x.speed) / kept
+    return np.where(good, beta / kept, np.inf), np.where(good, far, np.inf)
+
+
+def pace_of(state: State, c: Constants) -> float:
     """(|dM[v]| + |N - N^T + K|) / 2 in the coordinates of c."""
     N = state.here.columns(state.v)
     parts = (state.here.along(state.v), N - N.T + np.diag(state.tree.damping))

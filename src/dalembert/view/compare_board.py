@@ -10,7 +10,6 @@ from PIL import Image, ImageDraw
 
 from dalembert.model.rotation import Array
 from dalembert.view.compare_painter import Painter, anchor_of, reach
-from dalembert.view.lines import thin
 from dalembert.view.picture import COLOURS, INK, MUTED, new_picture, png_bytes, styled
 from dalembert.view.sphere import com_paths
 
@@ -48,14 +47,14 @@ def page_layout(panels: int, shown: list[str], width: int = 900, panel: int = 24
     columns = min(panels, COLUMNS)
     top = HEAD + -(-panels // columns) * panel
     wide = (width - 20) / len(shown)
-    diagrams = tuple(Diagram(what, 68 + i * wide, top + 28, wide - 78, chart - 66) for i, what in enumerate(shown))
+    diagrams = tuple(Diagram(what, 68 + i * wide, top + 28, wide - 88, chart - 66) for i, what in enumerate(shown))
     return Layout((width, top + chart), (width // columns, panel), columns, diagrams)
 
 
 def strip_layout(panels: int, shown: list[str], width: int = 960, panel: int = 165, chart: int = 330) -> Layout:
     """Panels and, to the right of them, the diagram of the energy."""
     wide = (width - chart) // panels
-    diagram = Diagram("energy_error", width - chart + 62, HEAD + 16, chart - 74, panel - 50)
+    diagram = Diagram("energy_error", width - chart + 62, HEAD + 16, chart - 84, panel - 50)
     return Layout((width, HEAD + panel), (wide, panel), panels, (diagram,))
 
 
@@ -68,7 +67,7 @@ class Board:
         shown = [what for what in TITLES if any(np.isfinite(r[what]).any() for r in self.errors)] or ["energy_error"]
         self.layout: Layout = layout(len(result.rows), shown)
         self.base = self._paint_base()
-        half = 1.1 * self._half()
+        half = (1.2 if anchor_of(self.model) is None else 1.0) * self._half()
         self.painters = [
             Painter(self.model, COLOURS[i % len(COLOURS)], self.layout.panel, half, row.label, scale) for i, row in enumerate(result.rows)
         ]
@@ -121,16 +120,17 @@ class Board:
         last = float(traj.t[-1])
         broken = t > last * (1.0 + 1e-9)
         q = traj.at(min(t, last))[0][None]
-        note = f"broke down at t = {last:.4g} s" if broken else self._state(i, t)
+        note = f"broke down after {last:.4g} s" if broken else self._state(i, t)
         with np.errstate(over="ignore", invalid="ignore"):
             return painter.draw(self.model.poses(q)[0], self._centres(q)[0], f"t = {min(t, last):.1f} s", note, broken)
 
     def _state(self, i: int, t: float) -> str:
-        """Energy now, relative to the largest kinetic energy."""
+        """Errors of energy and momentum now."""
         curve = self.errors[i]
         k = min(int(np.searchsorted(curve["t"], t)), len(curve["t"]) - 1)
-        error = float(curve["energy_error"][k])
-        return f"energy {100 * error:+.2g} %" if np.isfinite(error) else ""
+        energy, momentum = float(curve["energy_error"][k]), float(curve["momentum_error"][k])
+        lines = [f"energy {100 * energy:+.2g} %"] if np.isfinite(energy) else []
+        return "\n".join([*lines, *([f"momentum off by {momentum:.0e}"] if np.isfinite(momentum) else [])])
 
     def _mark(self, image: Array, t: float) -> Array:
         """A vertical line at the time in the diagrams."""
@@ -142,19 +142,26 @@ class Board:
         return np.asarray(drawn)
 
 
+def envelope(t: Array, y: Array, pieces: int = 250) -> tuple[Array, Array]:
+    """Middle and largest value of y of so many pieces of a curve."""
+    parts = [k for k in np.array_split(np.arange(len(t)), min(pieces, len(t))) if len(k)]
+    with np.errstate(invalid="ignore"):
+        return np.array([t[k].mean() for k in parts]), np.array([y[k].max() for k in parts])
+
+
 def draw_errors(axes: Any, rows: list[dict[str, Any]], what: str, t_end: float) -> None:
-    """Magnitudes over the whole time on a logarithmic axis; what exceeds CEILING is cut off."""
+    """Largest magnitudes in short pieces of the whole time, on a logarithmic axis; what exceeds CEILING is cut off, x: broke down."""
     low = 1.0
     for i, row in enumerate(rows):
-        with np.errstate(over="ignore", invalid="ignore"):
-            size = np.abs(np.asarray(row[what], dtype=float))
-        positive = size[np.isfinite(size) & (size > 0)]
+        t, y = envelope(np.asarray(row["t"], dtype=float), np.abs(np.asarray(row[what], dtype=float)))
+        positive = y[np.isfinite(y) & (y > 0)]
         if positive.size:
-            low = min(low, float(np.quantile(positive, 0.3)))
-        t, y = thin(np.asarray(row["t"]), size, 1200)
-        shown = np.where((y > 0) & np.isfinite(y), np.minimum(y, 2 * CEILING), np.nan)
-        axes.semilogy(t, shown, lw=0.9, color=COLOURS[i % len(COLOURS)], ls=DASHES[i % 3])
-    axes.set(xlim=(0, t_end), ylim=(max(0.1 * low, 1e-17), CEILING))
+            low = min(low, float(np.quantile(positive, 0.1)))
+        look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "clip_on": True}
+        axes.semilogy(t, np.minimum(y, 2 * CEILING), lw=1.2, ls=DASHES[i % 3], **look)
+        if float(row["t"][-1]) < t_end * (1 - 1e-9):  # broke down
+            axes.semilogy([float(row["t"][-1])], [0.5 * CEILING], marker="x", ms=6, mew=1.6, **look)
+    axes.set(xlim=(-0.005 * t_end, t_end), ylim=(max(0.2 * low, 1e-17), CEILING))
     axes.set_xlabel("t (s)", labelpad=1)
     axes.set_title(TITLES[what], fontsize=9, pad=5, color=INK)
     axes.tick_params(colors=MUTED)

@@ -28,7 +28,7 @@ _LIGHT = np.array([0.45, 0.25, 0.86]) / np.linalg.norm([0.45, 0.25, 0.86])
 
 def drawable(model: Model) -> tuple[Array, Array]:
     """(faces (n, 4, 3) in body frames, index of the body of each)."""
-    thick = 0.035 * _extent(model)
+    thick = 0.05 * _extent(model)
     above = {j.child: j for j in model.joints}
     below: dict[str, list[Joint]] = {}
     for j in model.joints:

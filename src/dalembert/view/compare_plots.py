@@ -17,19 +17,22 @@ _MARKERS = "osD^vP*X"
 def plot_comparison(rows: Iterable[Mapping[str, Any]], path: Any = None) -> Picture:
     """Energy and momentum error of several runs over time.
 
-    rows: dicts with label and arrays t (s), energy_error, momentum_error (both relative).
+    rows: dicts with label and arrays t (s), energy_error, momentum_error (both relative; momentum is left out where it is nan throughout).
     """
     rows = _checked("comparison", rows, ("label", "t", "energy_error", "momentum_error"))
     target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
     with styled():
+        known = any(np.isfinite(np.asarray(row["momentum_error"], dtype=float)).any() for row in rows)
         picture = new_picture(10.0, 4.2)
-        energy, momentum = picture.subplots(1, 2)
+        energy, momentum = picture.subplots(1, 2) if known else (picture.subplots(), None)
         for i, row in enumerate(rows):
             look = {"color": COLOURS[i % len(COLOURS)], "ls": ("-", "--", ":")[i // len(COLOURS) % 3], "label": str(row["label"])}
             _log_line(energy, row["t"], row["energy_error"], look)
-            _log_line(momentum, row["t"], row["momentum_error"], look)
+            if momentum is not None:
+                _log_line(momentum, row["t"], row["momentum_error"], look)
         _label(energy, "Energy error", "t (s)", "|error| (relative)")
-        _label(momentum, "Momentum error", "t (s)", "|error| (relative)")
+        if momentum is not None:
+            _label(momentum, "Momentum error", "t (s)", "|error| (relative)")
         picture.legend(*energy.get_legend_handles_labels(), loc="outside lower center", ncols=min(len(rows), 5))
     if target is not None:
         save_picture(picture, target)

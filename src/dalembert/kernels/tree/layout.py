@@ -53,7 +53,10 @@ ARMATURE = 26
 DAMPING = 27
 STIFFNESS = 28
 REST = 29
-LINK_SIZE = 30
+LIMIT_LOW = 30  # joint limits, +-inf where there are none
+LIMIT_HIGH = 31
+LIMIT_STIFFNESS = 32  # of limits that give way; 0: not in force
+LINK_SIZE = 33
 
 # system: one record per load: a wrench on a link (kinds 0, 1) or a spring between two points (kind 2)
 LOAD_KIND = 0  # 0: constant in link axes, 1: constant in world axes, 2: spring, 3: drag on a point and on the rotation

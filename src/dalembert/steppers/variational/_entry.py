@@ -16,6 +16,14 @@ OPTIONS = (
     Option("tol", 1e-12, "size of the last Newton correction relative to the velocity", valid=lambda x: 0 < x < 1, expected="a number in (0, 1)"),
     Option("max_iterations", 50, "Newton iterations per step", valid=lambda n: n >= 1, expected="a whole number >= 1"),
     Option("retraction", "cay", "map from velocities to motions of free and spherical joints", valid=lambda s: s in ("cay", "exp"), expected="'cay' or 'exp'"),
+    Option(
+        "limit_stiffness",
+        1e4,
+        "joint limits are springs of this stiffness beyond the limit",
+        units="N m/rad, N/m",
+        valid=lambda k: 0 < k < float("inf"),
+        expected="a positive number",
+    ),
     Option("rescue", True, "repeat a step that did not converge with smaller steps (flagged: this breaks symplecticity)"),
 )
 
@@ -24,7 +32,7 @@ COMMON: dict[str, Any] = {
     "family": "variational",
     "symplectic": True,
     "options": OPTIONS,
-    "handles": ("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "loops", "nonholonomic"),
+    "handles": ("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "loops", "nonholonomic", "limits"),
 }
 
 
@@ -49,13 +57,18 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     sizes = [(slot, nv) for slot in vectors] + [(slot, nq) for slot in (here.Q_NEW, here.Q_MID, here.Q_OLD)]
     sizes += [(here.SAVED, nq + nv + here.HISTORY * nv + here.STATE_TAIL)]
     sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
-    m = int(system[at.CONSTRAINTS])
-    sizes += [(slot, m) for slot in (here.LAMBDA, here.GAP)] + [(here.ORDER, 2 * m + 1), (here.PUSH, 2 * m), (here.SCHUR, m * m)]
+    loads = system[int(system[at.AT_LOADS]) :][: int(system[at.LOADS]) * at.LOAD_SIZE].reshape(-1, at.LOAD_SIZE)
+    data[here.SOFT] = np.sum(loads[:, at.LOAD_KIND] == 2)
+    m = int(system[at.CONSTRAINTS] + data[here.SOFT])
+    sizes += [(slot, m) for slot in (here.LAMBDA, here.GAP)] + [(here.ORDER, 3 * m + 1), (here.PUSH, 2 * m), (here.SCHUR, m * m)]
     sizes += [(slot, m * nv) for slot in (here.ROWS_OLD, here.ROWS_NEW, here.REPLY, here.SPARE_ROWS)]
     for slot, size in [*sizes, (here.FACTOR, n * here.FACTOR_SIZE)]:
         data[slot] = place
         place += size
     longer = np.concatenate([system, data])
+    links = longer[at.HEADER : at.HEADER + n * at.LINK_SIZE].reshape(n, at.LINK_SIZE)
+    limited = np.isfinite(links[:, at.LIMIT_LOW]) | np.isfinite(links[:, at.LIMIT_HIGH])
+    links[limited, at.LIMIT_STIFFNESS] = options["limit_stiffness"]
     longer[at.STEPPER_DATA] = len(system)
     longer[at.STEPPER_WORK] = place - int(system[at.AT_FREE])
     return longer

@@ -7,23 +7,46 @@ lambda and mu are impulses at the nodes: the RATTLE scheme, constraints hold on 
 principle for the nonholonomic ones. The second line moves an impulse from the next step to this one and changes no configuration. With
 Newton's matrix J and G' the rows where the constraints have to hold (g over h, so that it is a velocity), a correction is
 
-    dv = -J^-1 (e - G^T lambda) + J^-1 G^T dlambda,     G' J^-1 G^T dlambda = -(g' + G' dv)
+    dv = -J^-1 (e - G^T lambda) + J^-1 G^T dlambda,     (G' J^-1 G^T + C) dlambda = -(g' + G' dv)
 
-The small matrix is eliminated with full pivoting: redundant rows have no pivot and get no impulse. It is kept for a step; what the rows lose by that
-(and by the curvature of the retraction and of nonholonomic rows) is made up by further corrections.
+A spring between two points of the tree, which J leaves out, is a row too, the derivative of its length, with the compliance
+C = 1/(wl (wr k + c)) and no residual. The small matrix is scaled and eliminated with full pivoting: redundant rows have no pivot and
+get no impulse. It is kept as long as J; what the rows lose by that, and by the curvature of the retraction and of nonholonomic rows,
+is made up by further corrections.
 """
+
+import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.full_pivot import apply, eliminate
-from dalembert.kernels.tree.constraints import constraint_rows
+from dalembert.kernels.smallmat import dot, load3, scale, sub
+from dalembert.kernels.tree.constraints import add_wrench, constraint_rows
 from dalembert.kernels.tree.kinematics import place, sweep, world
-from dalembert.kernels.tree.layout import AT_V, CONSTRAINTS, HOLONOMIC, LINKS, NV, STEPPER_DATA, VEL
+from dalembert.kernels.tree.layout import (
+    AT_LOADS,
+    AT_V,
+    CONSTRAINTS,
+    HOLONOMIC,
+    LINKS,
+    LOAD_DAMPING,
+    LOAD_KIND,
+    LOAD_LINK,
+    LOAD_LINK_B,
+    LOAD_POINT,
+    LOAD_POINT_B,
+    LOAD_SIZE,
+    LOAD_STIFFNESS,
+    LOADS,
+    NV,
+    STEPPER_DATA,
+    VEL,
+)
+from dalembert.kernels.tree.loads import point_in_world
 from dalembert.kernels.tree.variational.factor import factor, solve
 from dalembert.kernels.tree.variational.layout import (
     DELTA,
     DV,
     FACTOR,
-    FALL,
     GAP,
     HV,
     LAMBDA,
@@ -40,30 +63,64 @@ from dalembert.kernels.tree.variational.layout import (
     SCHUR,
     SIDE_1,
     SIDE_SIZE,
+    SOFT,
     SPARE_ROWS,
     TRIAL,
     V,
 )
-from dalembert.kernels.tree.variational.residual import EULER, slot
+from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, slot
 from dalembert.kernels.tree.variational.retraction import retract
 
 REDUNDANT = 1e-10  # pivots of the small matrix below this part of the largest are zero
 
 
+@inline
+def count(system):
+    """(constraints, constraints and springs)"""
+    m = int(system[CONSTRAINTS])
+    return m, m + int(system[int(system[STEPPER_DATA]) + SOFT])
+
+
+@inline
+def spring_row(system, work, at, row):
+    """work[row:] = derivative of the length of a spring; 0 where it has none."""
+    i, j = int(system[at + LOAD_LINK]), int(system[at + LOAD_LINK_B])
+    a, b = point_in_world(work, i, load3(system, at + LOAD_POINT)), point_in_world(work, j, load3(system, at + LOAD_POINT_B))
+    d = sub(b, a)
+    length = math.sqrt(dot(d, d))
+    if length > 0.0:
+        e = scale(1.0 / length, d)
+        add_wrench(system, work, j, 1.0, e, (0.0, 0.0, 0.0), b, row)
+        add_wrench(system, work, i, -1.0, e, (0.0, 0.0, 0.0), a, row)
+
+
 @kernel
 def rows_at(system, work, q, g, G):
-    """Residuals and Jacobian at a configuration."""
+    """Residuals and Jacobian of the constraints at a configuration, then the rows of the springs."""
+    nv = int(system[NV])
     sweep(system, work, q, int(system[AT_V]))
     world(system, work)
     constraint_rows(system, work, q, g, G)
+    r, end = count(system)
+    for k in range(int(system[LOADS])):
+        at = int(system[AT_LOADS]) + k * LOAD_SIZE
+        if r < end and int(system[at + LOAD_KIND]) == 2:
+            for i in range(nv):
+                work[G + r * nv + i] = 0.0
+            spring_row(system, work, at, G + r * nv)
+            r += 1
 
 
 @kernel
 def begin(system, work):
     """Rows at the first node, no impulse yet."""
-    for r in range(int(system[CONSTRAINTS])):
+    _, total = count(system)
+    for r in range(total):
         work[slot(system, LAMBDA) + r] = 0.0
-    rows_at(system, work, slot(system, Q_OLD), slot(system, GAP), slot(system, ROWS_OLD))
+        work[slot(system, GAP) + r] = 0.0
+    rows_at(system, work, slot(system, Q_OLD), slot(system, PUSH), slot(system, ROWS_OLD))
+    for i in range(total * int(system[NV])):
+        work[slot(system, ROWS_NEW) + i] = work[slot(system, ROWS_OLD) + i]
 
 
 @inline
@@ -84,79 +141,115 @@ def add_impulses(system, work, s, out):
 
 @kernel
 def rows_ahead(h, system, work):
-    """Rows and residuals (as velocities) where the constraints have to hold, at the current velocity."""
-    m, holonomic, nv = int(system[CONSTRAINTS]), int(system[HOLONOMIC]), int(system[NV])
+    """Rows and residuals (as velocities) where the constraints have to hold, and rows of the springs, at the current velocity."""
+    m, total = count(system)
+    holonomic, nv = int(system[HOLONOMIC]), int(system[NV])
     data = int(system[STEPPER_DATA])
     exponential = system[data + RETRACTION] != 0.0
-    euler = int(system[data + METHOD]) == EULER
+    method = int(system[data + METHOD])
     v, x, q_old = slot(system, V), slot(system, HV), slot(system, Q_OLD)
-    g, G, spare = slot(system, GAP), slot(system, ROWS_NEW), slot(system, SPARE_ROWS)
+    g, G, spare, old = slot(system, GAP), slot(system, ROWS_NEW), slot(system, SPARE_ROWS), slot(system, ROWS_OLD)
     for i in range(nv):
         work[x + i] = h * work[v + i]
-    for k in range(2):  # 0: on positions, 1: on velocities
-        if (holonomic == 0 and k == 0) or (holonomic == m and k == 1):
+    end = total if method == MIDPOINT else m
+    for k in range(2):  # 0: on positions, 1: on velocities, and springs at the middle
+        if (holonomic == 0 and k == 0) or (holonomic == end and k == 1):
             continue
-        q, rows = slot(system, Q_NEW if k == 0 else Q_MID), G if k == 0 else spare
-        if k == 1 and euler:
+        q = slot(system, Q_NEW if k == 0 else Q_MID)
+        if k == 1 and method == EULER:
             q = q_old
         else:
             retract(system, work, q_old, x, q, exponential, k == 1)
-        rows_at(system, work, q, slot(system, PUSH), rows)
-        for r in range(0 if k == 0 else holonomic, holonomic if k == 0 else m):
-            if k == 0:
-                work[g + r] = work[slot(system, PUSH) + r] / h
-                continue
-            work[g + r] = 0.0
+        rows_at(system, work, q, slot(system, PUSH), spare)
+        for r in range(0 if k == 0 else holonomic, holonomic if k == 0 else end):
+            work[g + r] = work[slot(system, PUSH) + r] / h if k == 0 else 0.0
             for i in range(nv):
-                work[g + r] += work[spare + r * nv + i] * work[v + i]
                 work[G + r * nv + i] = work[spare + r * nv + i]
+                if k == 1 and r < m:
+                    work[g + r] += work[spare + r * nv + i] * work[v + i]
+                elif r >= m:
+                    work[old + r * nv + i] = work[spare + r * nv + i]
+
+
+@inline
+def softness(system, r, wl, wr):
+    """1/(wl (wr k + c)) of spring r; 0 where that is infinite."""
+    for k in range(int(system[LOADS])):
+        at = int(system[AT_LOADS]) + k * LOAD_SIZE
+        if int(system[at + LOAD_KIND]) == 2:
+            if r == 0:
+                stiffness = abs(wl) * (abs(wr) * system[at + LOAD_STIFFNESS] + system[at + LOAD_DAMPING])
+                return 1.0 / stiffness if stiffness > 0.0 else 0.0
+            r -= 1
+    return 0.0
 
 
 @kernel
-def small_matrix(system, work, side, rows, reply):
-    """Replies J^-1 G^T to the rows, one by one, and the elimination of ROWS_NEW J^-1 G^T. J has been factored. Uses TRIAL and DELTA."""
-    m, nv = int(system[CONSTRAINTS]), int(system[NV])
+def small_matrix(system, work, side, rows, total, wl, wr):
+    """Replies J^-1 G^T to the first `total` rows, one by one, and the elimination of ROWS_NEW J^-1 G^T, springs with their softness.
+
+    J has been factored. wl, wr: weights of velocity and position in the forces of the springs. Uses TRIAL and DELTA.
+    """
+    m, _ = count(system)
+    nv = int(system[NV])
     e, dv, fac = slot(system, TRIAL), slot(system, DELTA), slot(system, FACTOR)
-    schur, ahead = slot(system, SCHUR), slot(system, ROWS_NEW)
-    for r in range(m):
+    schur, ahead, reply = slot(system, SCHUR), slot(system, ROWS_NEW), slot(system, REPLY)
+    order = slot(system, ORDER)
+    for r in range(m, total):
+        if softness(system, r - m, wl, wr) == 0.0:  # without stiffness it takes no part
+            for i in range(nv):
+                work[ahead + r * nv + i] = 0.0
+    for r in range(total):
+        soft = softness(system, r - m, wl, wr) if r >= m else 0.0
         for i in range(nv):
             work[e + i] = -work[rows + r * nv + i]
         solve(system, work, side, fac, e, dv)
         for i in range(nv):
             work[reply + r * nv + i] = work[dv + i]
-        for s in range(m):
-            total = 0.0
-            for i in range(nv):
-                total += work[ahead + s * nv + i] * work[dv + i]
-            work[schur + s * m + r] = total
-    order = slot(system, ORDER)
-    work[order + 2 * m] = eliminate(work, schur, order, m, REDUNDANT)
+        for s in range(total):
+            work[schur + s * total + r] = inner(work, ahead + s * nv, dv, nv)
+        work[schur + r * total + r] += 1.0 if r >= m and soft == 0.0 else soft
+        diagonal = abs(work[schur + r * total + r])
+        work[order + 2 * total + r] = 1.0 / math.sqrt(diagonal) if diagonal > 0.0 else 1.0
+    for r in range(total):
+        for s in range(total):
+            work[schur + s * total + r] *= work[order + 2 * total + r] * work[order + 2 * total + s]
+    work[order + 3 * total] = eliminate(work, schur, order, total, REDUNDANT)
 
 
 @inline
-def impulses(system, work, rows, velocity, gap):
-    """Solve the small matrix for the impulses that take away gap + rows velocity; returns where they are."""
-    m, nv = int(system[CONSTRAINTS]), int(system[NV])
-    right = slot(system, PUSH)
-    for r in range(m):
-        total = -work[gap + r] if gap >= 0 else 0.0
-        for i in range(nv):
-            total -= work[rows + r * nv + i] * work[velocity + i]
-        work[right + r] = total
-    order = slot(system, ORDER)
-    apply(work, slot(system, SCHUR), order, m, int(work[order + 2 * m]), right, right + m)
-    return right + m
+def inner(work, a, b, n):
+    """work[a : a + n] . work[b : b + n]"""
+    total = 0.0
+    for i in range(n):
+        total += work[a + i] * work[b + i]
+    return total
+
+
+@inline
+def impulses(system, work, total, velocity, gap):
+    """Solve the small matrix for the impulses that take away gap + ROWS_NEW velocity; returns where they are."""
+    nv = int(system[NV])
+    right, order, rows = slot(system, PUSH), slot(system, ORDER), slot(system, ROWS_NEW)
+    scales = order + 2 * total
+    for r in range(total):
+        missing = inner(work, rows + r * nv, velocity, nv) + (work[gap + r] if gap >= 0 else 0.0)
+        work[right + r] = -missing * work[scales + r]
+    apply(work, slot(system, SCHUR), order, total, int(work[order + 3 * total]), right, right + total)
+    for r in range(total):
+        work[right + total + r] *= work[scales + r]
+    return right + total
 
 
 @kernel
 def constrain(system, work):
-    """Add to the correction work[DV:] what keeps the constraints, and the impulses to LAMBDA."""
-    m, nv = int(system[CONSTRAINTS]), int(system[NV])
-    dv, total = slot(system, DV), slot(system, LAMBDA)
-    found = impulses(system, work, slot(system, ROWS_NEW), dv, slot(system, GAP))
-    push(work, slot(system, REPLY), found, m, nv, 1.0, dv)
+    """Add to the correction work[DV:] what keeps the constraints and what the springs answer, and the impulses to LAMBDA."""
+    m, total = count(system)
+    dv, sums = slot(system, DV), slot(system, LAMBDA)
+    found = impulses(system, work, total, dv, slot(system, GAP))
+    push(work, slot(system, REPLY), found, total, int(system[NV]), 1.0, dv)
     for r in range(m):
-        work[total + r] += work[found + r]
+        work[sums + r] += work[found + r]
 
 
 @kernel
@@ -165,18 +258,18 @@ def project(system, work, q, p):
     m, nv = int(system[CONSTRAINTS]), int(system[NV])
     side, fac, rows = slot(system, SIDE_1), slot(system, FACTOR), slot(system, ROWS_NEW)
     x, e, dv = slot(system, HV), slot(system, TRIAL), slot(system, DV)
-    rows_at(system, work, q, slot(system, GAP), rows)
-    for i in range(nv):
-        work[x + i] = 0.0
-        work[e + i] = -work[p + i]
+    rows_at(system, work, q, slot(system, PUSH), rows)
     for i in range(int(system[LINKS])):
         place(system, work, i, q, side + i * SIDE_SIZE)
-        for k in range(VEL, FALL):
+        for k in range(VEL, SIDE_SIZE):
             work[side + i * SIDE_SIZE + k] = 0.0
+    for i in range(nv):
+        work[x + i] = 0.0
     if not factor(system, work, side, fac, x, x, x, 0.0, 0.0, False):
         return False
+    small_matrix(system, work, side, rows, m, 0.0, 0.0)
+    for i in range(nv):
+        work[e + i] = -work[p + i]
     solve(system, work, side, fac, e, dv)
-    small_matrix(system, work, side, rows, slot(system, REPLY))
-    found = impulses(system, work, rows, dv, -1)
-    push(work, rows, found, m, nv, 1.0, p)
+    push(work, rows, impulses(system, work, m, dv, -1), m, nv, 1.0, p)
     return True

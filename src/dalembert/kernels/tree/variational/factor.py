@@ -13,7 +13,8 @@ r_i: armature, wl damping, wl wr stiffness. From the leaves to the root, with z 
 
 and back: delta = -(e + a^T B + u^T X y_parent) / D, y = X y_parent + s delta. Spherical joints have 6 x 3 matrices in place of s, a, u, w,
 and dtau_x^-T in front of their momentum; a free joint is the root and gives six equations. This is the exact linearisation but for
-the exponential in place of the Cayley map, loads, and the following for the weight: where
+the exponential in place of the Cayley map, springs between links
+(`constrained.py`), and the following for the weight: where
 it is taken at q_theta (`stiff`), P - wl G takes the place of P in t' and the turning of the weight enters with wl wr: exact up to h^3.
 wl = wr = 0 gives the mass matrix: `solve` then applies -M^-1.
 """
@@ -24,6 +25,7 @@ from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, sc
 from dalembert.kernels.tree.aba import outer_sub
 from dalembert.kernels.tree.layout import (
     ARMATURE,
+    AT_LOADS,
     DAMPING,
     FREE,
     HEADER,
@@ -31,6 +33,13 @@ from dalembert.kernels.tree.layout import (
     KIND,
     LINK_SIZE,
     LINKS,
+    LOAD_FORCE,
+    LOAD_KIND,
+    LOAD_LINK,
+    LOAD_POINT,
+    LOAD_SIZE,
+    LOAD_TORQUE,
+    LOADS,
     MASS,
     MOMENT,
     PARENT,
@@ -61,6 +70,7 @@ from dalembert.kernels.tree.variational.layout import (
     ROW,
     SHIFT,
     SIDE_SIZE,
+    STOP,
     UP,
     WRENCH,
 )
@@ -103,6 +113,23 @@ def own_inertia(system, work, i, side, fac, turning):
         ba = axpy9(m, hat_g, ba)
     store9(work, out + AA, aa)
     store9(work, out + BA, ba)
+
+
+@kernel
+def add_drag(system, work, fac, wl):
+    """Drag -c (v + w x r) at the point r and -c' w of a link: wl times its matrix joins A."""
+    for k in range(int(system[LOADS])):
+        at = int(system[AT_LOADS]) + k * LOAD_SIZE
+        if int(system[at + LOAD_KIND]) != 3:
+            continue
+        out = fac + int(system[at + LOAD_LINK]) * FACTOR_SIZE
+        c, turn, r = wl * system[at + LOAD_FORCE], wl * system[at + LOAD_TORQUE], load3(system, at + LOAD_POINT)
+        hat_r = (0.0, -r[2], r[1], r[2], 0.0, -r[0], -r[1], r[0], 0.0)
+        one = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+        add9(work, out + AA, axpy9(turn, one, axpy9(-c, hat_mul(r, hat_r), (0.0,) * 9)))
+        add9(work, out + AB, axpy9(c, hat_r, (0.0,) * 9))
+        add9(work, out + BA, axpy9(-c, hat_r, (0.0,) * 9))
+        add9(work, out + BB, axpy9(c, one, (0.0,) * 9))
 
 
 @inline
@@ -162,7 +189,7 @@ def factor_single(system, work, i, side, fac, wl, wr, stiff, revolute):
     u_v = add(add(apply_transposed(ab, a_w), apply_transposed(bb, a_v)), b_v)
     d = dot(u_w, s_w) + dot(u_v, s_v) + system[at + ARMATURE] + wl * system[at + DAMPING]
     if stiff:
-        d += wl * wr * system[at + STIFFNESS]
+        d += wl * wr * (system[at + STIFFNESS] + work[rec + STOP])
     if not abs(d) > 0.0:
         return False
     d_inv = 1.0 / d
@@ -195,6 +222,8 @@ def factor(system, work, side, fac, x, l, f, wl, wr, stiff):
     turning = wl * wr if stiff else 0.0
     for i in range(n):
         own_inertia(system, work, i, side, fac, turning)
+    if system[LOADS] != 0.0 and wl != 0.0:
+        add_drag(system, work, fac, wl)
     for j in range(n):
         i = n - 1 - j
         at = HEADER + i * LINK_SIZE

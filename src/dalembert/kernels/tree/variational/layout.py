@@ -33,17 +33,18 @@ FACTOR = 21  # records of the elimination
 METHOD = 22  # which discrete Lagrangian
 DELTA = 23  # direction of a line search (nv)
 SAVED = 24  # the state before the step
-# constraints, m rows
+SOFT = 34  # number of springs between points, whose stiffness enters Newton's matrix as further rows
+# constraints and springs, m rows in all
 LAMBDA = 25  # impulses at the first node (m)
 ROWS_OLD = 26  # Jacobian at the first node (m nv)
 ROWS_NEW = 27  # Jacobian where the constraints have to hold (m nv)
 GAP = 28  # residuals there (m)
 REPLY = 29  # Newton's matrix^-1 ROWS_OLD^T, by rows (m nv)
 SCHUR = 30  # ROWS_NEW REPLY^T, eliminated (m m)
-ORDER = 31  # order of its rows and columns (2 m), then its rank
+ORDER = 31  # order of its rows and columns (2 m), scale of its rows (m), its rank
 PUSH = 32  # right side and correction of the impulses (2 m)
 SPARE_ROWS = 33  # (m nv)
-DATA_SIZE = 34
+DATA_SIZE = 36
 
 # state, after q and p
 HISTORY = 3  # interval velocities that are kept
@@ -57,6 +58,7 @@ STATE_TAIL = KINETIC + 1
 MOM = 18  # momentum of the subtree (6)
 WRENCH = 24  # forces on the subtree (6)
 FALL = 30  # gravity in link axes (3)
+STOP = 33  # stiffness of a joint limit that is exceeded
 SIDE_SIZE = 34
 
 # record of a link in the elimination

@@ -4,7 +4,7 @@ from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.kinematics import place
 from dalembert.kernels.tree.layout import LINKS, NQ, NV, VEL
 from dalembert.kernels.tree.variational.factor import factor, solve
-from dalembert.kernels.tree.variational.layout import DV, FACTOR, FALL, HV, Q_OLD, SIDE_0, SIDE_SIZE, E
+from dalembert.kernels.tree.variational.layout import DV, FACTOR, HV, Q_OLD, SIDE_0, SIDE_SIZE, E
 from dalembert.kernels.tree.variational.residual import slot
 
 
@@ -22,7 +22,7 @@ def nodal(system, state, work, q, v):
         work[x + i] = 0.0
     for i in range(int(system[LINKS])):
         place(system, work, i, q_old, side + i * SIDE_SIZE)
-        for k in range(VEL, FALL):
+        for k in range(VEL, SIDE_SIZE):
             work[side + i * SIDE_SIZE + k] = 0.0
     ok = factor(system, work, side, fac, x, x, x, 0.0, 0.0, False)
     solve(system, work, side, fac, e, dv)

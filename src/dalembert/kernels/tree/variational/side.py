@@ -22,6 +22,9 @@ from dalembert.kernels.tree.layout import (
     GRAVITY,
     HEADER,
     KIND,
+    LIMIT_HIGH,
+    LIMIT_LOW,
+    LIMIT_STIFFNESS,
     LINK_SIZE,
     LINKS,
     LOADS,
@@ -31,6 +34,7 @@ from dalembert.kernels.tree.layout import (
     PARENT,
     PASSIVE,
     PRISMATIC,
+    Q_AT,
     REVOLUTE,
     SCRATCH,
     SPHERICAL,
@@ -40,7 +44,7 @@ from dalembert.kernels.tree.layout import (
     R,
 )
 from dalembert.kernels.tree.loads import apply_loads, passive
-from dalembert.kernels.tree.variational.layout import FALL, MOM, SIDE_SIZE, WRENCH
+from dalembert.kernels.tree.variational.layout import FALL, MOM, SIDE_SIZE, STOP, WRENCH
 
 
 @inline
@@ -118,6 +122,20 @@ def project(system, work, i, v, side, l, f, forces):
             add3(work, f + vi, scale(-1.0, add(cross(w, L), cross(u, p))))
 
 
+@inline
+def stop(system, work, i, q, side, f):
+    """A limit that is exceeded pushes back: -k (q - limit). Only joints of one degree of freedom have limits."""
+    at = HEADER + i * LINK_SIZE
+    k = system[at + LIMIT_STIFFNESS]
+    work[side + i * SIDE_SIZE + STOP] = 0.0
+    if k != 0.0:
+        x = work[q + int(system[at + Q_AT])]
+        beyond = max(0.0, x - system[at + LIMIT_HIGH]) + min(0.0, x - system[at + LIMIT_LOW])
+        if beyond != 0.0:
+            work[f + int(system[at + V_AT])] -= k * beyond
+            work[side + i * SIDE_SIZE + STOP] = k
+
+
 @kernel
 def add_loads(system, work, q, v, side):
     """Loads on links, by the sweep of the forward dynamics."""
@@ -154,6 +172,8 @@ def evaluate(system, work, q, v, side, l, f, placed, forces):
     for j in range(n):
         i = n - 1 - j
         project(system, work, i, v, side, l, f, forces)
+        if forces:
+            stop(system, work, i, q, side, f)
         parent = int(system[HEADER + i * LINK_SIZE + PARENT])
         if parent >= 0:
             out, above = side + i * SIDE_SIZE, side + parent * SIDE_SIZE

@@ -34,13 +34,13 @@ from dalembert.kernels.tree.variational.layout import (
     Q_NEW,
     Q_OLD,
     RESCUE,
-    REPLY,
     RETRACTION,
     ROWS_OLD,
     SAVED,
     SIDE_0,
     SIDE_M,
     SIDE_SIZE,
+    SOFT,
     TOL,
     TRIAL,
     E,
@@ -100,7 +100,8 @@ def newton(h, system, work, info, careful):
     side = slot(system, SIDE_M) if method == MIDPOINT else slot(system, SIDE_0)
     wl = h if method == EULER else 0.5 * h
     tol, limit = system[data + TOL], int(system[data + MAX_ITERATIONS])
-    renew, finished, bound = True, False, system[CONSTRAINTS] != 0.0
+    renew, finished, bound = True, False, system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0
+    total = int(system[CONSTRAINTS] + system[data + SOFT])
     careful = careful and not bound
     part, before = 1.0, 0.0
     for iteration in range(limit + 1):
@@ -125,7 +126,7 @@ def newton(h, system, work, info, careful):
                 return SINGULAR
             renew = False
             if bound:
-                small_matrix(system, work, side, slot(system, ROWS_OLD), slot(system, REPLY))
+                small_matrix(system, work, side, slot(system, ROWS_OLD), total, wl, h - wl if method == MIDPOINT else 0.0)
         solve(system, work, side, fac, e, dv)
         if bound:
             constrain(system, work)
@@ -188,7 +189,7 @@ def attempt(h, system, state, work, info, careful):
         for i in range(int(system[LINKS])):
             place(system, work, i, q_old, side + i * SIDE_SIZE)
     bound = system[CONSTRAINTS] != 0.0
-    if bound:
+    if bound or system[data + SOFT] != 0.0:
         begin(system, work)
     status = newton(h, system, work, info, careful)
     if status != OK:
