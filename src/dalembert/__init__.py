@@ -52,6 +52,7 @@ _PUBLIC = {
     "OptionError": "dalembert.errors",
     "UnknownNameError": "dalembert.errors",
     "UnsupportedError": "dalembert.errors",
+    "AssemblyError": "dalembert.errors",
     "ArchiveError": "dalembert.errors",
     "SimulationError": "dalembert.errors",
 }
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from dalembert.contracts import check_stepper
     from dalembert.errors import (
         ArchiveError,
+        AssemblyError,
         DalembertError,
         ModelError,
         OptionError,

@@ -51,9 +51,11 @@ class Simulation:
         weights = composition_weights(compose, method, model, family, h)
         self._pending = np.zeros(model.nv)
         self._control = control
-        engine = make_engine(model, family, method, step, resolved, self._inputs, weights)
+        q, v = model.check_q(q0), model.check_v(v0)
+        options.check_start(model, family, method, q, v, ignore)
+        engine = make_engine(options.without(model, ignore), family, method, step, resolved, self._inputs, weights)
         meta = run_description(method, compose, family, step, resolved, ignore, self._inputs)
-        engine.start(model.check_q(q0), model.check_v(v0))
+        engine.start(q, v)
         self.model = model
         self._run = Run(model, family, method, engine, meta, None, False, ())
         self._run.record_first()

@@ -6,10 +6,17 @@ import math
 import os
 from typing import Any
 
+import numpy as np
+
 from dalembert.errors import OptionError, UnknownNameError, UnsupportedError
 from dalembert.families import Family, families, find_family
 from dalembert.model import Model
+from dalembert.model.assembly import _size as machine_size
+from dalembert.model.rotation import Array
+from dalembert.reactions import row_units
 from dalembert.registry import Stepper, steppers
+
+START = 1e-8  # residuals of a start: of the size of the machine, and of |row| |v|
 
 
 def step_count(h: Any, t_end: Any) -> tuple[float, int]:
@@ -88,3 +95,45 @@ def check_handles(model: Model, family: Family, stepper: Stepper, ignore: tuple[
             f"stepper {stepper.name!r} does not handle {', '.join(sorted(missing))} of model {model.name!r}; "
             f"it handles {', '.join(stepper.handles)}. ignore={tuple(sorted(missing))!r} runs without."
         )
+
+
+# joints that own no coordinates -----------------------------------------------------------------------------------------------------
+
+
+def without(model: Model, ignore: Any) -> Model:
+    """The model that a run sees: without its loops or its joints on velocities, if `ignore` names them. The same object if it does not."""
+    if not (("loops" in ignore and model.loops) or ("nonholonomic" in ignore and model.nonholonomic)):
+        return model
+    left = model.copy()
+    if "loops" in ignore:
+        left._loops.clear()
+    if "nonholonomic" in ignore:
+        left._nonholonomic.clear()
+    return left.frozen()
+
+
+def check_start(model: Model, family: Family, stepper: Stepper, q: Array, v: Array, ignore: tuple[str, ...]) -> None:
+    """OptionError where a start violates the joints that the stepper would have to keep; it names the worst one."""
+    left = without(model, ignore)
+    if stepper.python or not (left.loops or left.nonholonomic) or not {"loops", "nonholonomic"} & set(stepper.handles):
+        return
+    g, G = left.constraint_rows(q)
+    names = left.constraint_labels
+    size = machine_size(left)
+    _refuse_start(left, names, np.abs(g), np.full(len(g), START * size), [f" {u}" for u in row_units(left)], "open by")
+    length = np.linalg.norm(G, axis=1) * np.linalg.norm(v)
+    _refuse_start(left, names, np.abs(G @ v), START * length, [f" {u}/s" for u in row_units(left)], "violated by v0: its residual changes at")
+
+
+def _refuse_start(model: Model, labels: list[tuple[str, str]], found: Array, allowed: Array, units: list[str], how: str) -> None:
+    wrong = found > allowed
+    if not wrong.any():
+        return
+    r = int(np.argmax(np.where(wrong, found / np.where(allowed > 0.0, allowed, 1.0), 0.0)))
+    joint, row = labels[r]
+    where = "at the start " if how == "open by" else ""
+    feature = "loops" if joint in {x.name for x in model.loops} else "nonholonomic"
+    raise OptionError(
+        f"model {model.name!r}: joint {joint!r} is {where}{how} {found[r]:.3g}{units[r]} ({row}); expected at most {allowed[r]:.2g}. "
+        f"q0, v0 = m.assemble(q0, v0) gives the nearest start that meets all joints; ignore=({feature!r},) runs without."
+    )

@@ -23,6 +23,7 @@ from dalembert.io import Journal, Variable, is_locked, read_archive, read_journa
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.model import Model
 from dalembert.model.rotation import Array
+from dalembert.options import without
 from dalembert.registry import Option, Stepper, find
 from dalembert.trajectory import Trajectory
 
@@ -213,7 +214,7 @@ def unpack(model: Model, stepper: Stepper, meta: dict[str, Any], states: Array) 
     if stepper.python:
         return PythonEngine(model, stepper, meta["h"], {}).unpack(states)
     family = find_family(model, meta["family"])
-    system = family.system(model, meta["options"])
+    system = family.system(without(model, meta.get("ignore", ())), meta["options"])
     longer = None if stepper.prepare is None else stepper.prepare(system, meta["options"])
     return family.unpack(model, system if longer is None else longer, states)
 

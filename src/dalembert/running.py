@@ -18,7 +18,7 @@ from dalembert.engine import make_engine
 from dalembert.errors import ArchiveError, OptionError, SimulationError, UnsupportedError
 from dalembert.families import Family, find_family
 from dalembert.inputs import CompiledControl, combined
-from dalembert.kernels.loop import LOG_COLUMNS
+from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.kernels.status import MEANING, OK
 from dalembert.model import Model
 from dalembert.progress import Progress
@@ -73,14 +73,16 @@ def simulate(
     functions = [f.function for f in model.forces if f.kind == "function"]
     if functions:
         control = combined(control, functions)
+    options.check_start(model, family, method, q, v, ignore)
     weights = composition_weights(compose, method, model, family, h)
-    if h == "auto":
+    automatic = h == "auto"
+    if automatic:
         h = certified_step(model, family, method, q, v, t_end)
     step, n = options.step_count(h, t_end)
     every = options.check_every(every, n)
     meta = run_description(method, compose, family, step, resolved, ignore, control)
-    meta.update(t_end=n * step, every=every, status="running", functions=len(functions))
-    engine = make_engine(model, family, method, step, resolved, control, weights)
+    meta.update(t_end=n * step, every=every, status="running", functions=len(functions), **({"h_auto": True} if automatic else {}))
+    engine = make_engine(options.without(model, ignore), family, method, step, resolved, control, weights)
     engine.start(q, v)
     options.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (model.nq + model.nv)))
     recording = Recording.create(save, model, meta, overwrite) if save is not None else None
@@ -198,6 +200,9 @@ class Run:
         if error is not None:
             message = f"step {self.engine.steps} at t = {self.engine.time:.6g} s: {type(error).__name__}: {error}"
         self.meta["status"] = message or ending
+        split = int(sum(np.count_nonzero(log[:, SUBSTEPS]) for log in self.logs))
+        if split:
+            self.meta["rescued"] = split  # recorded intervals in which a step was split: see traj.solver["substeps"]
         traj = self.trajectory()
         if self.recording is not None:
             self._close(traj)
@@ -228,18 +233,21 @@ class Run:
         return text + ". " + self._remedy()
 
     def _remedy(self) -> str:
+        kept = "Everything before this step is in the trajectory."
         if self.method.python:
-            return "Everything before this step is in the trajectory."
+            return kept
         q, v = self.engine.observe()
+        rescue = ", or rescue=True, which repeats such a step in smaller parts" if self.meta["options"].get("rescue") is False else ""
         try:
             with np.errstate(all="ignore"):  # at an overflowing state the advice may be 0 or nothing, but not a warning
                 advice = self.family.advise(self.model, q, v, self.method.name)
-        except (UnsupportedError, KeyError):
-            return "Try a smaller h. Everything before this step is in the trajectory."
+        except (UnsupportedError, OptionError, KeyError):
+            return f"Try a smaller h{rescue}. {kept}"
         bound = min(advice.h_newton, advice.h_jacobian)  # the smaller one guarantees both
-        kept = "Everything before this step is in the trajectory."
         if 0 < bound < np.inf:
-            return f"The largest step that is provably solvable here is h = {bound:.4g} s. {kept}"
+            return f"The largest step that is provably solvable here is h = {bound:.4g} s{rescue}. {kept}"
+        if self.family.kind == "tree":
+            return f"No step size is provably safe at this state; try a smaller h{rescue}. {kept}"
         other = "" if self.method.name == "cayley" else ", or stepper 'cayley'"
         return f"No step size is provably safe for this method; try a smaller h{other}. {kept}"
 
@@ -297,7 +305,7 @@ def resume(
         raise OptionError(f"{path}: the run has reached t = {traj.t[-1]:g} s already; t_end = {t_end:g} s lies before.")
     options.check_every(meta["every"], n)
     weights = composition_weights(meta["compose"], method, model, family, h)
-    engine = make_engine(model, family, method, h, meta["options"], control, weights)
+    engine = make_engine(options.without(model, meta["ignore"]), family, method, h, meta["options"], control, weights)
     engine.restart(traj.states[-1], done)
     meta.update(t_end=n * h, status="running")
     run = Run(model, family, method, engine, meta, Recording.extend(path, traj, meta), progress, tuple(monitors))

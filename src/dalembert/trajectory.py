@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import OptionError, UnsupportedError
+from dalembert.errors import OptionError
 from dalembert.model import Model
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
@@ -64,24 +64,49 @@ class Trajectory:
         """World poses of the body frames."""
         return self.model.poses(self.q)
 
-    @property
+    @cached_property
     def constraint(self) -> Array:
-        """Residuals of position constraints: none in joint coordinates of a tree."""
-        return np.zeros((len(self.t), 0))
+        """Residuals of the constraints on positions at the nodes, (N + 1, rows): loops, heights of rolling joints; m, rad, cosines.
+
+        Rows: the first ones of `model.constraint_labels`. A tree without loops has none.
+        """
+        found = list(self.model.loop_errors(self.q).values())
+        return np.concatenate(found, axis=1) if found else np.zeros((len(self.t), 0))
 
     @property
     def solver(self) -> dict[str, Array]:
-        """Newton effort per recorded interval: iterations (sum), max_iterations (of one step), residual (largest, relative)."""
+        """Newton effort per recorded interval: iterations (sum), max_iterations (of one step), residual (largest, relative), substeps.
+
+        substeps > 0: steps that did not converge were split into so many parts, which breaks symplecticity there.
+        """
         from dalembert.kernels.loop import LOG_COLUMNS
 
         return {name: self._log[1:, i] for i, name in enumerate(LOG_COLUMNS)}
 
     def reaction(self, joint: str) -> Array:
-        """Reaction of a joint."""
-        self.model.joint(joint)
-        raise UnsupportedError(
-            f"reactions are not computed by stepper {self.stepper.name!r}: its coordinates satisfy joint {joint!r} by themselves."
-        )
+        """What a joint exerts at the nodes, from their states; see reactions.py. Not for runs with a control, which is not stored.
+
+        Loop, rolling, knife-edge: multipliers (N + 1, rows of the joint), in the order of `model.constraint_labels`; N for rows in m, N m
+        for rows in rad. A positive one pushes the child towards a larger residual, the parent the other way.
+        Joint of the tree: (N + 1, 6), torque about the anchor and force on the child by its parent, in the axes of the child body.
+        """
+        from dalembert.reactions import joint_force
+
+        return joint_force(self, self._run_model, joint)
+
+    @cached_property
+    def _run_model(self) -> Model:
+        """The model without the joints that the run ignored."""
+        from dalembert.options import without
+
+        return without(self.model, self.meta.get("ignore", ()))
+
+    @cached_property
+    def _loads(self) -> Any:
+        """Accelerations and multipliers of the nodes."""
+        from dalembert.reactions import loads
+
+        return loads(self._run_model, self.q, self.v)
 
     def at(self, t: float) -> tuple[Array, Array]:
         """(q, v) at a time between nodes: along the geodesic in q, linear in v."""

@@ -22,7 +22,7 @@ def numbers(rng, c, n=3, speed=1.0, bias=2.0, force=2.5, room=None):
     growth = rng.normal(size=(n, n))
     growth = growth + growth.T
     growth *= 0.8 * c.l0 * speed / np.linalg.norm(growth, 2)
-    return kan.Numbers(speed, bias, force, M, growth, room or kan.Room())
+    return kan.Numbers(speed, bias, force, M, growth, drag=c.l4, room=room or kan.Room())
 
 
 @pytest.mark.parametrize("k1", [0.0, 0.3])

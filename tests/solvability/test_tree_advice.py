@@ -10,13 +10,13 @@ import pytest
 from dalembert import Damper, Spring, Wrench, simulate
 from dalembert.errors import DalembertError, OptionError, UnknownNameError, UnsupportedError
 from dalembert.model import Model
-from dalembert.model.kinematics import mass_matrix_reference, potential_energy
+from dalembert.model.kinematics import frames, mass_matrix_reference, point, potential_energy
 from dalembert.solvability import StepAdvice
 from dalembert.solvability.certify import certified_steps, limits, prove, unproved
 from dalembert.solvability.kantorovich import residual_34
 from dalembert.solvability.tree import advise_tree, side_by_side
 from dalembert.solvability.tree_constants import all_constants, default_reach
-from dalembert.solvability.tree_loads import held_forces
+from dalembert.solvability.tree_loads import held_forces, with_drag
 from dalembert.solvability.tree_online import first_iteration, pace_of, spread
 from dalembert.solvability.tree_state import numbers, state_of
 from dalembert.solvability.tree_step import dense_tree, jacobian, left, newton, right, start_momentum, terms
@@ -25,16 +25,25 @@ from dalembert.solvability.tree_trial import solves
 MIXED = ("revolute", "revolute", "prismatic", "universal", "cylindrical", "planar")
 
 
-def run(tree, q, v, h, steps, forces=lambda q: np.zeros(len(q))):
+def run(m, q, v, h, steps):
     """Nodes and interval velocities of the trapezoidal scheme, started by the discrete Legendre transform."""
-    p = terms(tree, q).M @ v
+    tree = dense_tree(m)
+
+    def at(q):
+        return with_drag(m, terms(tree, q), q)
+
+    def forces(q):
+        return held_forces(m, q)
+
+    p = at(q).M @ v
     nodes, velocities = [q], []
     for _ in range(steps):
-        found, done, _ = newton(tree, np.array([h]), q, p, v, forces(q))
+        here = at(q)
+        found, done, _ = newton(tree, np.array([h]), q, here, p, v, forces(q))
         assert done[0]
         v = found[0]
-        here, q = terms(tree, q), q + h * v
-        p = right(tree, h, here, terms(tree, q), v, forces(q))
+        q = q + h * v
+        p = right(h, here, at(q), v, forces(q))
         nodes.append(q)
         velocities.append(v)
     return np.array(nodes), np.array(velocities)
@@ -44,7 +53,7 @@ def run(tree, q, v, h, steps, forces=lambda q: np.zeros(len(q))):
 def run_A(rods):
     """Three rods, from rest, horizontal, 20 s."""
     m = rods(3)
-    return m, *run(dense_tree(m), np.zeros(3), np.zeros(3), 0.05, 400)
+    return m, *run(m, np.zeros(3), np.zeros(3), 0.05, 400)
 
 
 # the dense step -----------------------------------------------------------------------------------------------------------------
@@ -74,9 +83,9 @@ def test_jacobian_against_differences(random_tree, seed):
     here = terms(tree, q)
 
     def residual(x):
-        return left(tree, h, here, terms(tree, q + h * x), x, u)
+        return left(h, here, terms(tree, q + h * x), x, u)
 
-    De = jacobian(tree, h, here, terms(tree, q + h * v), v)
+    De = jacobian(h, here, terms(tree, q + h * v), v)
     differences = np.column_stack([(residual(v + d) - residual(v - d)) / (2 * e) for d in np.eye(m.nv) * e])
     np.testing.assert_allclose(De, differences, atol=1e-8 * max(1.0, np.max(np.abs(De))))
 
@@ -84,14 +93,14 @@ def test_jacobian_against_differences(random_tree, seed):
 def test_step_is_second_order_and_symmetric_in_time(rods):
     m = rods(2, gravity=9.81)
     tree, q0, v0 = dense_tree(m), np.array([0.3, -0.4]), np.array([0.5, 1.0])
-    ends = [run(tree, q0, v0, 0.4 / n, n)[0][-1] for n in (20, 40, 80, 160, 320)]
+    ends = [run(m, q0, v0, 0.4 / n, n)[0][-1] for n in (20, 40, 80, 160, 320)]
     errors = [np.linalg.norm(a - b) for a, b in pairwise(ends)]
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert np.all(np.abs(orders - 2.0) < 0.1)
-    nodes, velocities = run(tree, q0, v0, 0.02, 20)
+    nodes, velocities = run(m, q0, v0, 0.02, 20)
     here = terms(tree, nodes[-1])
-    p = right(tree, 0.02, terms(tree, nodes[-2]), here, velocities[-1], np.zeros(2))
-    back, _ = run(tree, nodes[-1], np.linalg.solve(here.M, p), -0.02, 20)
+    p = right(0.02, terms(tree, nodes[-2]), here, velocities[-1], np.zeros(2))
+    back, _ = run(m, nodes[-1], np.linalg.solve(here.M, p), -0.02, 20)
     np.testing.assert_allclose(back[-1], q0, atol=1e-11)
 
 
@@ -137,12 +146,33 @@ def test_held_wrench_is_the_slope_of_its_work(rods):
     np.testing.assert_allclose(held_forces(turned, q), [3.0, 3.0, 3.0], atol=1e-12)
 
 
+def test_drag_takes_the_power_of_its_dampers(random_tree):
+    """v.Kv = sum c |velocity|^2, with velocities of the kinematics, not of its Jacobians."""
+    rng = np.random.default_rng(7)
+    m = random_tree(rng, 4, MIXED)
+    q, v, tree = m.random(rng), rng.normal(size=m.nv), dense_tree(m)
+    plain = with_drag(m, terms(tree, q), q).drag
+    np.testing.assert_allclose(plain, np.diag(tree.damping))
+    m.add_force(Damper("body 2", angular=0.7, linear=0.4))
+    m.add_force(Spring("body 3", "body 1", point_a=(0.1, 0.2, 0.3), damping=0.9))
+    K = with_drag(m, terms(tree, q), q).drag - plain
+    frame = frames(m, q, v)["body 2"]
+    power = 0.7 * frame.omega @ frame.omega + 0.4 * np.sum((frame.velocity + np.cross(frame.omega, m.body("body 2").com)) ** 2)
+
+    def length(x):
+        found = frames(m, x)
+        return np.linalg.norm(point(found, "body 3", (0.1, 0.2, 0.3)) - point(found, "body 1", (0, 0, 0)))
+
+    rate = (length(q + 1e-6 * v) - length(q - 1e-6 * v)) / 2e-6
+    assert v @ K @ v == pytest.approx(power + 0.9 * rate**2, rel=1e-7)
+
+
 @pytest.mark.slow
 def test_compiled_stepper_solves_the_same_equations(rods):
     """Nodes agree to the tolerance 1e-12 of its Newton method, amplified by the motion; every step of the run is then certified."""
     m, q, v = sprung(rods), np.array([0.3, -0.2, 0.5]), np.array([1.0, -0.5, 0.4])
     traj = simulate(m, "trapezoidal", h=0.004, t_end=0.4, q0=q, v0=v)
-    nodes, velocities = run(dense_tree(m), q, v, 0.004, 100, lambda q: held_forces(m, q))
+    nodes, velocities = run(m, q, v, 0.004, 100)
     np.testing.assert_allclose(traj.q, nodes, atol=1e-9)
     np.testing.assert_allclose(traj.v_interval, velocities, atol=1e-7)
     assert np.all(certified_steps(m, 0.004, traj.q, traj.v_interval))
@@ -175,10 +205,9 @@ def test_run_A_bounds_and_failures_side_by_side(run_A):
 
 def test_certified_share_of_run_A_falls_with_h(rods):
     m = rods(3)
-    tree = dense_tree(m)
     shares = []
     for h, steps in ((0.005, 400), (0.02, 400), (0.05, 400)):
-        nodes, velocities = run(tree, np.zeros(3), np.zeros(3), h, steps)
+        nodes, velocities = run(m, np.zeros(3), np.zeros(3), h, steps)
         done = certified_steps(m, h, nodes, velocities)
         assert done.shape == (steps,)
         assert done[0]
@@ -202,19 +231,20 @@ def test_no_certified_step_fails_in_ten_thousand(random_tree):
         reach = default_reach(tree, q, limits(m))
         constants = list(all_constants(tree, reach))
         first = rng.uniform() < 0.5
-        p, here = start_momentum(tree, h, q, v, u, first), terms(tree, q)
+        here = terms(tree, q)
+        p = start_momentum(tree, h, q, here, v, u, first)
         rows = prove(tree, constants, reach, h, q, here, v, p, u)
         sure = np.any(rows, axis=0)
         pairs, proved = pairs + count, proved + int(np.sum(sure))
         if not np.any(sure):
             continue
-        found, done, used = newton(tree, h[sure], q[sure], p[sure], v[sure], u)
+        at = type(here)(*(x[sure] for x in here))
+        found, done, used = newton(tree, h[sure], q[sure], at, p[sure], v[sure], u)
         assert np.all(done)
         assert np.max(used) < 20
         after = terms(tree, q[sure] + h[sure, None] * v[sure])
-        at = type(here)(*(x[sure] for x in here))
-        e = left(tree, h[sure], at, after, v[sure], u) - p[sure]
-        d = np.linalg.solve(jacobian(tree, h[sure], at, after, v[sure]), e[..., None])[..., 0]
+        e = left(h[sure], at, after, v[sure], u) - p[sure]
+        d = np.linalg.solve(jacobian(h[sure], at, after, v[sure]), e[..., None])[..., 0]
         for row, c in zip(rows, constants, strict=True):
             eta, moved = (np.linalg.norm(x @ c.T.T, axis=1) for x in (d, found - v[sure]))
             assert np.all(moved[row[sure]] <= 2.0 * eta[row[sure]] * (1 + 1e-6) + 1e-9)
@@ -237,7 +267,7 @@ def test_newton_solves_every_tried_step_below_the_advice(random_tree, seed):
     regular = min(advice.h_jacobian, 1e3) * rng.uniform(0.01, 1.0, 40)
     here = state.here
     for step in regular:
-        De = jacobian(state.tree, step, here, terms(state.tree, state.q + step * state.v), state.v)
+        De = jacobian(step, here, terms(state.tree, state.q + step * state.v), state.v)
         assert np.linalg.det(De) > 0.0
 
 
@@ -250,7 +280,7 @@ def test_online_bounds_hold_on_a_dense_grid(run_A):
         state = state_of(m, q, v, np.zeros(3))
         h = np.geomspace(1e-6, 1.0, 300) * advice.h_newton
         for first in (True, False):
-            p = start_momentum(state.tree, h, np.broadcast_to(q, (300, 3)), v, np.zeros(3), first)
+            p = start_momentum(state.tree, h, q, state.here, v, np.zeros(3), first)
             here = terms(state.tree, np.broadcast_to(q, (300, 3)))
             rows = prove(
                 state.tree,
@@ -288,7 +318,7 @@ def test_first_step_is_proved_by_the_advice(rods):
     m = rods(3)
     q, v = np.array([0.2, -0.5, 0.9]), np.array([3.0, -2.0, 1.0])
     advice = advise_tree(m, q, v, samples=0)
-    nodes, velocities = run(dense_tree(m), q, v, advice.h_newton, 1)
+    nodes, velocities = run(m, q, v, advice.h_newton, 1)
     assert certified_steps(m, advice.h_newton, nodes, velocities).tolist() == [True]
 
 
@@ -344,7 +374,7 @@ def test_wrenches_and_springs_are_proved(rods):
 def test_a_wrong_velocity_is_not_certified(rods):
     """The certificate is about the solution near the start: another velocity, and a node that does not follow, fail."""
     m = rods(3)
-    nodes, velocities = run(dense_tree(m), np.array([0.2, 0.1, 0.3]), np.ones(3), 0.005, 10)
+    nodes, velocities = run(m, np.array([0.2, 0.1, 0.3]), np.ones(3), 0.005, 10)
     assert np.all(certified_steps(m, 0.005, nodes, velocities))
     velocities[6] += 5.0
     assert certified_steps(m, 0.005, nodes, velocities).tolist()[6] is False
@@ -402,9 +432,9 @@ def free_pair():
     return m
 
 
-def dragged(rods):
+def driven(rods):
     m = rods(2)
-    m.add_force(Damper("rod 1", linear=0.2))
+    m.add_force(lambda t, q, v: -v)
     return m
 
 
@@ -415,17 +445,18 @@ def closed(rods):
 
 
 def sprung(rods):
-    """Wrenches in both frames, springs to the world and between bodies."""
+    """Wrenches in both frames, springs to the world and between bodies, drag."""
     m = rods(3)
     m.add_force(Wrench("rod 1", force=(0, 1, 2), torque=(0.1, 0.2, 0.3), point=(0.5, 0.1, 0)))
     m.add_force(Wrench("rod 2", force=(1, 1, 0), frame="world", point=(1, 0, 0)))
     m.add_force(Spring("rod 2", "world", point_a=(1, 0, 0), point_b=(0, 2, 0), stiffness=3.0, rest_length=0.5))
-    m.add_force(Spring("rod 2", "rod 0", stiffness=2.0, rest_length=0.3))
+    m.add_force(Spring("rod 2", "rod 0", stiffness=2.0, rest_length=0.3, damping=0.3))
+    m.add_force(Damper("rod 1", angular=0.1, linear=0.2))
     return m
 
 
 def test_nothing_is_proved_for_other_joints_and_forces(rods):
-    for m, word in ((ball_and_hinge(), "spherical"), (free_pair(), "free"), (dragged(rods), "damper"), (closed(rods), "loop")):
+    for m, word in ((ball_and_hinge(), "spherical"), (free_pair(), "free"), (driven(rods), "function"), (closed(rods), "loop")):
         advice = advise_tree(m, None, np.linspace(0.5, 1.5, m.nv), rng=0)
         assert not any(advice.rigorous.values())
         assert "not proved" in advice.text

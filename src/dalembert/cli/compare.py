@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,7 +77,8 @@ def command(
     from dalembert.comparison.measures import is_tree
 
     found = shell.find_scene(scene, free, package_dir or ())
-    model = _prepared(found.model(), gravity, smooth, no_armature)
+    given = found.model()
+    model = _prepared(given, gravity, smooth, no_armature)
     tree = is_tree(model)
     _check_out(out, tree)
     ignore = _left_out(model) if tree else ()
@@ -92,6 +94,8 @@ def command(
     end = t_end if t_end is not None else LONG if found.stepper is None and tree else found.t_end
     start = _start(found, model, q0, v0, seed, speed)
     result = compare(model, chosen, end, *start, reference, every, ignore, progress)
+    if tree:
+        result = replace(result, ignored=tuple(sorted({*result.ignored, *_taken_away(given, model)})))
     _tell(result, as_json)
     if out is not None:
         _draw(result, out, progress)
@@ -125,6 +129,13 @@ def _left_out(model: Model) -> tuple[str, ...]:
     from dalembert.comparison.robots import left_out
 
     return left_out(model)
+
+
+def _taken_away(before: Model, after: Model) -> set[str]:
+    """Features that --smooth removed."""
+    from dalembert.families import find_family
+
+    return find_family(before).features(before) - find_family(after).features(after) - {"gravity"}
 
 
 def _check_energy(model: Model) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dalembert.errors import OptionError, UnsupportedError
 from dalembert.solvability.kantorovich import certificate
 from dalembert.solvability.tree_constants import Constants, all_constants, default_reach
-from dalembert.solvability.tree_loads import held_forces, is_held
+from dalembert.solvability.tree_loads import held_forces, with_drag
 from dalembert.solvability.tree_step import Array, DenseTree, Terms, dense_tree, jacobian, left, right, solve, terms
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def certified_steps(model: Model, h: float, q_nodes: Any, v_interval: Any, contr
     for begin in range(0, steps, size):
         k = np.arange(begin, min(steps, begin + size))
         hs = np.full(len(k), float(h))
-        here, before = terms(tree, q[k]), terms(tree, q[np.maximum(k - 1, 0)])
+        here, before = with_drag(model, terms(tree, q[k]), q[k]), terms(tree, q[np.maximum(k - 1, 0)])
         start, held = v[np.maximum(k - 1, 0)].copy(), tau + held_forces(model, q[k])
-        p = right(tree, hs, before, here, start, held)
+        p = right(hs, before, here, start, held)
         if begin == 0:
             first = Terms(*(x[:1] for x in here))
-            p[0] = left(tree, hs[:1], first, terms(tree, q[:1] + h * v[:1]), v[:1], held[:1])[0]
+            p[0] = left(hs[:1], first, terms(tree, q[:1] + h * v[:1]), v[:1], held[:1])[0]
             start[0] = np.linalg.solve(first.M[0], p[0])
         out[k] = np.any(prove(tree, constants, reach, hs, q[k], here, start, p, held, v[k]), axis=0)
     return out
@@ -75,8 +75,8 @@ def prove(
     answer (B, n): velocities that were found; they too must lie within eta of v_0 + d_0.
     """
     after = terms(tree, q + h[:, None] * v)
-    De = jacobian(tree, h, here, after, v)
-    d = -solve(De, left(tree, h, here, after, v, control) - p)
+    De = jacobian(h, here, after, v)
+    d = -solve(De, left(h, here, after, v, control) - p)
     proved = []
     slide = ~tree.revolute
     for c in constants:
@@ -101,7 +101,7 @@ def unproved(model: Model) -> list[str]:
     found = [f"joint {j.name!r} is {j.kind}" for j in model.joints if j.kind in ("free", "spherical")]
     found += [f"joint {j.name!r} has friction" for j in model.joints if j.friction > 0]
     found += [f"loop {loop.name!r}" for loop in model.loops]
-    return found + [f"a {f.kind} with unknown or changing damping" for f in model.forces if not is_held(f)]
+    return found + [f"force {f.name!r} is a function" for f in model.forces if f.kind == "function"]
 
 
 def limits(model: Model) -> list[tuple[float, float] | None]:

@@ -2,7 +2,7 @@
 
 Kantorovich: from v_0 with |De(v_0)^-1| <= beta, |d_0| = |De^-1 e| <= eta and De Lipschitz with gamma on the ball of radius eta about
 v_0 + d_0 (inside that of 2 eta about v_0), Newton's iterates stay in the ball and converge to its only solution if 2 beta eta gamma <= 1.
-With s = |v_0|, r = s + 2 eta, linear damping K >= k1, and the constants of `tree_constants.py`:
+With s = |v_0|, r = s + 2 eta, linear damping K >= k1 (|K| for l4), and the constants of `tree_constants.py`:
 
     residual     |e(v_0)| <= h L0;   from the interval before  L0 = l0 s^2 + |b|,  b = -v.dM v / 2 + grad V - f     (34)
                  from the first node, p = M(q0) v0, half of it bounds the residual: every bound below holds for that start too
@@ -50,13 +50,14 @@ class Room:
 
 @dataclass(frozen=True)
 class Numbers:
-    """At one state, in the coordinates of one `Constants`: s, |b|, |M a|, M, dM[v] + K, and the room of prismatic joints."""
+    """At one state, in the coordinates of one `Constants`: s, |b|, |M a|, M, dM[v] + K, |K|, and the room of prismatic joints."""
 
     speed: float
     bias: float
     force: float
     M: Array
     growth: Array
+    drag: float = 0.0
     room: Room = field(default_factory=Room)
 
 
@@ -100,7 +101,7 @@ def residual_34(c: Constants, x: Numbers) -> float:
 
 def _eta_37(c: Constants, x: Numbers, h: float) -> tuple[float, float]:
     """m1 - h L1 and eta of (36), (37); eta is inf where the first is not positive."""
-    low = c.m1 - h * (c.l1 * x.speed + 0.5 * (c.l3 * x.speed + c.l4))
+    low = c.m1 - h * (c.l1 * x.speed + 0.5 * (c.l3 * x.speed + x.drag))
     return low, h * residual_34(c, x) / low if low > 0.0 else math.inf
 
 

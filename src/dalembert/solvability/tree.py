@@ -1,7 +1,7 @@
 """Step advice for trees: up to which h does plain Newton solve the `trapezoidal` variational step?
 
 Proved (exact arithmetic, plain Newton, unlimited iterations), for fixed-base trees of revolute and prismatic joints and chains of these
-under gravity, joint stiffness and damping, constant controls and wrenches, undamped springs: for every step h <= h_newton
+under gravity, joint stiffness and damping, constant controls, wrenches, springs, dampers: for every step h <= h_newton
 
     from the first node (q, v): e(.) with p = M(q) v, started at v, converges to a solution, the only one within twice the first correction;
     from a later node: the same with p of the interval before, if its velocity was v and its first node q - h v.
@@ -60,8 +60,8 @@ def advise_tree(
     samples: trial steps of the experiment (0: none), drawn from rng. control (nv,): constant over the step.
     constants: of this tree if known (a tree without prismatic joints has the same at all states).
 
-    Free and spherical joints, loops, joint friction and other forces: nothing is proved; the numbers are estimates in local coordinates,
-    without loops, friction and those forces.
+    Free and spherical joints, loops, joint friction and forces that are functions: nothing is proved; the numbers are estimates in local
+    coordinates, without loops, friction and those forces.
     """
     if stepper != STEPPER:
         raise UnknownNameError("stepper with proved step sizes on trees", stepper, [STEPPER])

@@ -19,7 +19,7 @@ import numpy as np
 from dalembert.solvability.kantorovich import SLACK, Numbers, lipschitz
 from dalembert.solvability.tree_constants import Constants
 from dalembert.solvability.tree_state import State, numbers
-from dalembert.solvability.tree_step import Array, Terms, jacobian, left, right, solve, terms
+from dalembert.solvability.tree_step import Array, jacobian, left, right, solve, stacked, terms
 
 CELLS = 16
 RATIOS, ROUNDS = (1.06, 1.02, 1.005), 5
@@ -39,12 +39,12 @@ def first_iteration(state: State, h: Array) -> Iteration:
     """Both starts at the velocity of the state."""
     tree, n = state.tree, state.tree.n
     q, v = (np.broadcast_to(x, (len(h), n)) for x in (state.q, state.v))
-    here = Terms(*(np.broadcast_to(x, (len(h), *x.shape)) for x in state.here))
+    here = stacked(state.here, len(h))
     shift = h[:, None] * v
     after, before = terms(tree, q + shift), terms(tree, q - shift)
-    De, p = jacobian(tree, h, here, after, v), left(tree, h, here, after, v, state.control)
+    De, p = jacobian(h, here, after, v), left(h, here, after, v, state.control)
     first = -solve(De, p - state.here.M @ state.v)
-    return Iteration(h, De, first, -solve(De, p - right(tree, h, before, here, v, state.control)))
+    return Iteration(h, De, first, -solve(De, p - right(h, before, here, v, state.control)))
 
 
 def covered(state: State, low: dict[str, float]) -> dict[bool, dict[str, float]]:
@@ -111,5 +111,5 @@ def spread(c: Constants, x: Numbers, pace: float, now: Iteration, first: bool, r
 def pace_of(state: State, c: Constants) -> float:
     """(|dM[v]| + |N - N^T + K|) / 2 in the coordinates of c."""
     N = state.here.columns(state.v)
-    parts = (state.here.along(state.v), N - N.T + np.diag(state.tree.damping))
+    parts = (state.here.along(state.v), N - N.T + state.here.drag)
     return 0.5 * sum(float(np.linalg.norm(c.T_inv.T @ part @ c.T_inv, 2)) for part in parts)

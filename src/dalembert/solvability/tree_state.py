@@ -12,6 +12,7 @@ from dalembert.solvability import kantorovich as bounds
 from dalembert.solvability.certify import limits
 from dalembert.solvability.tree_chart import chart_tree
 from dalembert.solvability.tree_constants import Constants, all_constants, default_reach
+from dalembert.solvability.tree_loads import with_drag
 from dalembert.solvability.tree_step import Array, DenseTree, Terms, acceleration_force, dense_tree, terms
 
 if TYPE_CHECKING:
@@ -45,28 +46,29 @@ def fixed_constants(model: Model) -> list[Constants] | None:
 def state_of(model: Model, q: Array, v: Array, control: Array, constants: list[Constants] | None = None) -> State:
     """Free and spherical joints are unfolded near q. constants: if known."""
     chart = any(j.kind in ("free", "spherical") for j in model.joints)
-    tree, q = chart_tree(model, q) if chart else (dense_tree(model), q)
-    here = terms(tree, q)
+    tree, place = chart_tree(model, q) if chart else (dense_tree(model), q)
+    here = with_drag(model, terms(tree, place), q)
     values = np.linalg.eigvalsh(here.M)
     if values[0] <= 1e-13 * values[-1]:
         raise UnsupportedError(f"{model!r}: the mass matrix is singular at this state (a joint moves no mass), so no step can be solved.")
-    reach = default_reach(tree, q, [None] * tree.n if chart else limits(model))
-    return State(tree, q, v, control, here, reach, constants or list(all_constants(tree, reach)))
+    reach = default_reach(tree, place, [None] * tree.n if chart else limits(model))
+    return State(tree, place, v, control, here, reach, constants or list(all_constants(tree, reach)))
 
 
 def numbers(state: State, c: Constants) -> bounds.Numbers:
     """What the bounds need to know of a state."""
     tree, v = state.tree, state.v
     C = state.here.columns(v)
-    bias = -0.5 * C.T @ v + state.here.gradient - state.control + tree.damping * v
+    bias = -0.5 * C.T @ v + state.here.gradient - state.control + state.here.drag @ v
     slide = ~tree.revolute
     room = bounds.Room((state.reach - np.abs(state.q))[slide], np.abs(v)[slide], np.linalg.norm(c.T_inv, axis=1)[slide])
     return bounds.Numbers(
         speed=float(np.linalg.norm(c.T @ v)),
         bias=float(np.linalg.norm(c.T_inv.T @ bias)),
-        force=float(np.linalg.norm(c.T_inv.T @ acceleration_force(tree, state.here, v, state.control))),
+        force=float(np.linalg.norm(c.T_inv.T @ acceleration_force(state.here, v, state.control))),
         M=c.T_inv.T @ state.here.M @ c.T_inv,
-        growth=c.T_inv.T @ (state.here.along(v) + np.diag(tree.damping)) @ c.T_inv,
+        growth=c.T_inv.T @ (state.here.along(v) + state.here.drag) @ c.T_inv,
+        drag=float(np.linalg.norm(c.T_inv.T @ state.here.drag @ c.T_inv, 2)),
         room=room,
     )
 

@@ -11,9 +11,9 @@ because d_k s_i = 0 for i <= k on the way, and what k carries moves with it: d_k
     left(v)  = [M(q) + M(q + h v)] v / 2 - h/4 v.dM(q) v + h/2 (grad V(q) - f(v))       momentum of node q seen from the interval after
     right(v) = [M(q - h v) + M(q)] v / 2 + h/4 v.dM(q) v - h/2 (grad V(q) - f(v))       and from the interval before
     e(v) = left(v) - p,      p = right(v_k) of the interval before,  or  p = M(q0) v0 at the start (discrete Legendre transform)
-    De_ij = [M + M+]_ij / 2 + h/2 [(d_j M+ v)_i - (v.d_i M)_j + damping_i delta_ij],   M+ at q + h v
+    De_ij = [M + M+]_ij / 2 + h/2 [(d_j M+ v)_i - (v.d_i M)_j + K_ij],   M+ at q + h v
 
-f(v) = control - damping v. Leading dimensions of q and v are free; h broadcasts against them.
+f(v) = control - K v, K >= 0 of joint damping and of drag on bodies at q. Leading dimensions of q and v are free; h broadcasts against them.
 """
 
 from __future__ import annotations
@@ -67,12 +67,16 @@ class DenseTree:
 
 
 class Terms(NamedTuple):
-    """At one configuration: M (..., n, n), grad V (..., n), and the factors of dM (..., k, i, 6): [s_i, s_k]_(i<k) and I_max(i,k) s_i."""
+    """At one configuration: M (..., n, n), grad V (..., n), and the factors of dM (..., k, i, 6): [s_i, s_k]_(i<k) and I_max(i,k) s_i.
+
+    drag (..., n, n): K >= 0 of f = control - K v.
+    """
 
     M: Array
     gradient: Array
     bracket: Array
     wrench: Array
+    drag: Array
 
     @property
     def dM(self) -> Array:
@@ -190,7 +194,7 @@ def terms(tree: DenseTree, q: Array) -> Terms:
     X = X * tree.above.T[:, :, None]  # where i carries k
     fall = np.concatenate([np.zeros(3), tree.gravity])
     gradient = tree.stiffness * (q - tree.rest) - np.einsum("...ic,...ic->...i", S, I @ fall)
-    return Terms(M, gradient, X, F)
+    return Terms(M, gradient, X, F, np.broadcast_to(np.diag(tree.damping), M.shape))
 
 
 def hat(x: Array) -> Array:
@@ -200,74 +204,83 @@ def hat(x: Array) -> Array:
     return X - np.swapaxes(X, -1, -2)
 
 
-def acceleration_force(tree: DenseTree, here: Terms, v: Array, control: Array) -> Array:
+def acceleration_force(here: Terms, v: Array, control: Array) -> Array:
     """dM[v] v - v.dM v / 2 + grad V - f(v) = -M a, with a the acceleration of the continuous motion at (q, v)."""
     C = here.columns(v)
     twice = np.einsum("...ij,...j->...i", C, v)
-    return twice - 0.5 * np.einsum("...ji,...j->...i", C, v) + here.gradient - control + tree.damping * v
+    return twice - 0.5 * np.einsum("...ji,...j->...i", C, v) + here.gradient - control + times(here.drag, v)
 
 
-def left(tree: DenseTree, h: Array, here: Terms, after: Terms, v: Array, control: Array) -> Array:
+def left(h: Array, here: Terms, after: Terms, v: Array, control: Array) -> Array:
     """left(v) of the head; `after` at q + h v."""
-    return _mean_momentum(here, after, v) - _node_impulse(tree, h, here, v, control)
+    return _mean_momentum(here, after, v) - _node_impulse(h, here, v, control)
 
 
-def right(tree: DenseTree, h: Array, before: Terms, here: Terms, v: Array, control: Array) -> Array:
+def right(h: Array, before: Terms, here: Terms, v: Array, control: Array) -> Array:
     """right(v) of the head; `before` at the node before."""
-    return _mean_momentum(before, here, v) + _node_impulse(tree, h, here, v, control)
+    return _mean_momentum(before, here, v) + _node_impulse(h, here, v, control)
+
+
+def times(A: Array, v: Array) -> Array:
+    """A v for stacks."""
+    return np.einsum("...ij,...j->...i", A, v)
 
 
 def _mean_momentum(a: Terms, b: Terms, v: Array) -> Array:
-    return 0.5 * np.einsum("...ij,...j->...i", a.M + b.M, v)
+    return 0.5 * times(a.M + b.M, v)
 
 
-def _node_impulse(tree: DenseTree, h: Array, here: Terms, v: Array, control: Array) -> Array:
+def _node_impulse(h: Array, here: Terms, v: Array, control: Array) -> Array:
     """h/4 v.dM v - h/2 (grad V - f(v))."""
     quadratic = np.einsum("...ji,...j->...i", here.columns(v), v)
-    return np.asarray(h)[..., None] * (0.25 * quadratic - 0.5 * (here.gradient - control + tree.damping * v))
+    return np.asarray(h)[..., None] * (0.25 * quadratic - 0.5 * (here.gradient - control + times(here.drag, v)))
 
 
-def jacobian(tree: DenseTree, h: Array, here: Terms, after: Terms, v: Array) -> Array:
+def jacobian(h: Array, here: Terms, after: Terms, v: Array) -> Array:
     """De(v), (..., n, n)."""
-    turned = after.columns(v) - np.swapaxes(here.columns(v), -1, -2) + np.diag(tree.damping)
+    turned = after.columns(v) - np.swapaxes(here.columns(v), -1, -2) + here.drag
     return 0.5 * (here.M + after.M) + 0.5 * np.asarray(h)[..., None, None] * turned
 
 
-def start_momentum(tree: DenseTree, h: Array, q: Array, v: Array, control: Array, first: bool) -> Array:
+def start_momentum(tree: DenseTree, h: Array, q: Array, here: Terms, v: Array, control: Array, first: bool) -> Array:
     """p for which v is Newton's start: M(q) v at the first node, else right(v) with the node before at q - h v."""
-    here = terms(tree, q)
     if first:
-        return np.einsum("...ij,...j->...i", here.M, v) + 0.0 * np.asarray(h)[..., None]
-    return right(tree, h, terms(tree, q - np.asarray(h)[..., None] * v), here, v, control)
+        return times(here.M, v) + 0.0 * h[:, None]
+    return right(h, terms(tree, q - h[:, None] * v), here, v, control)
 
 
 def newton(
-    tree: DenseTree, h: Array, q: Array, p: Array, v: Array, control: Array, iterations: int = ITERATIONS, tolerance: float = TOLERANCE
+    tree: DenseTree, h: Array, q: Array, here: Terms, p: Array, v: Array, control: Array
 ) -> tuple[Array, NDArray[np.bool_], NDArray[np.intp]]:
-    """Plain Newton from v on e(v) = left(v) - p: (v, converged, iterations used). h (B,), q (n,) or (B, n), p and v (B, n).
+    """Plain Newton from v on e(v) = left(v) - p: (v, converged, iterations used). h (B,); the rest (B, ...), or one for all; `here` at q.
 
-    Converged: |correction| <= tolerance (1 + |v|).
+    Converged: |correction| <= 1e-11 (1 + |v|) within 50 iterations.
     """
-    h = np.atleast_1d(np.asarray(h, dtype=float))
-    v = np.array(np.broadcast_to(v, (len(h), tree.n)), dtype=float)
-    q, p = np.broadcast_to(q, v.shape), np.broadcast_to(p, v.shape)
-    here = terms(tree, q)
-    done, used = np.zeros(len(h), dtype=bool), np.zeros(len(h), dtype=np.intp)
-    active = np.arange(len(h))
-    for _ in range(iterations):
+    count, n = len(h), tree.n
+    v = np.array(np.broadcast_to(v, (count, n)), dtype=float)
+    q, p, control = (np.broadcast_to(x, v.shape) for x in (q, p, control))
+    here = stacked(here, count)
+    done, used = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.intp)
+    active = np.arange(count)
+    for _ in range(ITERATIONS):
         if not len(active):
             break
         now = Terms(*(x[active] for x in here))
         after = terms(tree, q[active] + h[active, None] * v[active])
-        e = left(tree, h[active], now, after, v[active], control) - p[active]
-        d = -solve(jacobian(tree, h[active], now, after, v[active]), e)
+        e = left(h[active], now, after, v[active], control[active]) - p[active]
+        d = -solve(jacobian(h[active], now, after, v[active]), e)
         v[active] += d
         used[active] += 1
         size, step = np.linalg.norm(v[active], axis=1), np.linalg.norm(d, axis=1)
-        good = step <= tolerance * (1.0 + size)
+        good = step <= TOLERANCE * (1.0 + size)
         done[active[good]] = True
         active = active[~good & np.isfinite(step) & (size < 1e12)]
     return v, done, used
+
+
+def stacked(here: Terms, count: int) -> Terms:
+    """Terms of one configuration for each of several steps; those of several as they are."""
+    return here if here.M.ndim == 3 else Terms(*(np.broadcast_to(x, (count, *x.shape)) for x in here))
 
 
 def solve(A: Array, b: Array) -> Array:

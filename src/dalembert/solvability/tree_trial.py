@@ -39,6 +39,6 @@ def _refine(state: State, good: float, bad: float, first: bool) -> float:
 
 def solves(state: State, h: Array, first: bool) -> NDArray[np.bool_]:
     """Does plain Newton solve the steps h (B,)?"""
-    p = start_momentum(state.tree, h, np.broadcast_to(state.q, (len(h), state.tree.n)), state.v, state.control, first)
+    p = start_momentum(state.tree, h, state.q, state.here, state.v, state.control, first)
     with np.errstate(over="ignore", invalid="ignore"):
-        return newton(state.tree, h, state.q, p, state.v, state.control)[1]
+        return newton(state.tree, h, state.q, state.here, p, state.v, state.control)[1]

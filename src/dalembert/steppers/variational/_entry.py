@@ -13,7 +13,7 @@ from dalembert.model.rotation import Array
 from dalembert.registry import Option, register
 
 OPTIONS = (
-    Option("tol", 1e-12, "size of the last Newton correction relative to the velocity", valid=lambda x: 0 < x < 1, expected="a number in (0, 1)"),
+    Option("tol", 1e-13, "size of the last Newton correction relative to the velocity", valid=lambda x: 0 < x < 1, expected="a number in (0, 1)"),
     Option("max_iterations", 50, "Newton iterations per step", valid=lambda n: n >= 1, expected="a whole number >= 1"),
     Option("retraction", "cay", "map from velocities to motions of free and spherical joints", valid=lambda s: s in ("cay", "exp"), expected="'cay' or 'exp'"),
     Option(

@@ -6,7 +6,8 @@ With (R, c) axes and origin of the link in the root link, at each of the two nod
 
 One degree of freedom:
 
-    s = (S; S + h ad(V') S),   a = (S/2 - h/2 ad(V) S; S/2),   b = (h/2 ad(S)^T P; 0),   t' = (0; -h ad(S)^T P'),   r = armature + h/2 damping
+    s = (S; S + h ad(V') S),     a = (S/2 - h/2 ad(V) S; S/2),     b = (h/2 ad(S)^T P; 0),     t' = (0; -h ad(S)^T P')
+    r = armature + h/2 damping
 
 Spherical, with (w, v) and (w', v') the twists that the joint inherits, x = h omega_joint, T = dcay_-x, l = dL/d(omega_joint):
 
@@ -20,34 +21,23 @@ dcay as in `ball.py`.
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.mat3 import conjugate_symmetric, hat_mul, load9, mul, store9, transpose
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, store3, sub
-from dalembert.kernels.tree.layout import (
-    ARMATURE,
-    DAMPING,
-    HEADER,
-    LINK_SIZE,
-    MASS,
-    MOMENT,
-    PARENT,
-    V_AT,
-    VEL,
-    P,
-    R,
-)
+from dalembert.kernels.tree.layout import ARMATURE, DAMPING, HEADER, LINK_SIZE, MASS, MOMENT, PARENT, V_AT, VEL, P, R
 from dalembert.kernels.tree.layout import INERTIA as LINK_INERTIA
 from dalembert.kernels.tree.variational.ball import diagonal, hat, outer, plus, scaled
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE, COLUMNS, FRAME_0, FRAME_1, INERTIA
 from dalembert.kernels.tree.variational.layout import MOM, SIDE_SIZE
+from dalembert.kernels.tree.variational.record import record
 
 
 @inline
 def frame_of(system, work, i, side, fac, frame):
     """(R, c) of link i in the root link of its tree, kept in its record."""
-    out = fac + i * BOTH_SIZE + frame
-    parent = int(system[HEADER + i * LINK_SIZE + PARENT])
+    out = record(fac, i, BOTH_SIZE) + frame
+    parent = int(system[record(HEADER, i, LINK_SIZE) + PARENT])
     if parent < 0:
         rot, c = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
     else:
-        above, rec = fac + parent * BOTH_SIZE + frame, side + i * SIDE_SIZE
+        above, rec = record(fac, parent, BOTH_SIZE) + frame, record(side, i, SIDE_SIZE)
         turn = load9(work, above)
         rot = mul(turn, load9(work, rec + R))
         c = add(load3(work, above + 9), mat_vec(turn, load3(work, rec + P)))
@@ -70,9 +60,12 @@ def put_inertia(system, at, work, to, rot, c):
     k = axpy(0.5 * m, c, first)  # -hat(c) hat(k) - hat(k) hat(c) = 2 c.k - c k^T - k c^T
     d = 2.0 * dot(c, k)
     f = axpy(m, c, first)
-    row(work, to, (turned[0] + d - 2.0 * c[0] * k[0], turned[1] - c[0] * k[1] - k[0] * c[1], turned[2] - c[0] * k[2] - k[0] * c[2]), (0.0, -f[2], f[1]))
-    row(work, to + 12, (turned[1] - c[0] * k[1] - k[0] * c[1], turned[4] + d - 2.0 * c[1] * k[1], turned[5] - c[1] * k[2] - k[1] * c[2]), (f[2], 0.0, -f[0]))
-    row(work, to + 24, (turned[2] - c[0] * k[2] - k[0] * c[2], turned[5] - c[1] * k[2] - k[1] * c[2], turned[8] + d - 2.0 * c[2] * k[2]), (-f[1], f[0], 0.0))
+    xx, yy, zz = turned[0] + d - 2.0 * c[0] * k[0], turned[4] + d - 2.0 * c[1] * k[1], turned[8] + d - 2.0 * c[2] * k[2]
+    xy, xz = turned[1] - c[0] * k[1] - k[0] * c[1], turned[2] - c[0] * k[2] - k[0] * c[2]
+    yz = turned[5] - c[1] * k[2] - k[1] * c[2]
+    row(work, to, (xx, xy, xz), (0.0, -f[2], f[1]))
+    row(work, to + 12, (xy, yy, yz), (f[2], 0.0, -f[0]))
+    row(work, to + 24, (xz, yz, zz), (-f[1], f[0], 0.0))
     row(work, to + 36, (0.0, f[2], -f[1]), (m, 0.0, 0.0))
     row(work, to + 48, (-f[2], 0.0, f[0]), (0.0, m, 0.0))
     row(work, to + 60, (f[1], -f[0], 0.0), (0.0, 0.0, m))
@@ -88,7 +81,7 @@ def row(work, at, a, b):
 @inline
 def own_inertia(system, work, i, fac, rot_0, c_0, rot_1, c_1):
     """A of the link alone: its inertia at both nodes."""
-    at, out = HEADER + i * LINK_SIZE, fac + i * BOTH_SIZE + INERTIA
+    at, out = record(HEADER, i, LINK_SIZE), record(fac, i, BOTH_SIZE) + INERTIA
     for r in range(6):
         for k in range(6):
             work[out + 12 * r + 6 + k] = 0.0
@@ -114,8 +107,8 @@ def put_wrench(work, to, rot, c, L, p):
 @inline
 def put_single(system, work, i, side_0, side_1, fac, h, revolute, rot_0, c_0, rot_1, c_1):
     """s, a, b (in the place of u), t' (in the place of w) and r (in the place of D) of a joint of one degree of freedom."""
-    at = HEADER + i * LINK_SIZE
-    rec_0, rec_1, out = side_0 + i * SIDE_SIZE, side_1 + i * SIDE_SIZE, fac + i * BOTH_SIZE + COLUMNS
+    at, out = record(HEADER, i, LINK_SIZE), record(fac, i, BOTH_SIZE) + COLUMNS
+    rec_0, rec_1 = record(side_0, i, SIDE_SIZE), record(side_1, i, SIDE_SIZE)
     w, v, w1, v1 = load3(work, rec_0 + VEL), load3(work, rec_0 + VEL + 3), load3(work, rec_1 + VEL), load3(work, rec_1 + VEL + 3)
     L, p, L1, p1 = load3(work, rec_0 + MOM), load3(work, rec_0 + MOM + 3), load3(work, rec_1 + MOM), load3(work, rec_1 + MOM + 3)
     k, zero, z = -0.5 * h, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
@@ -164,8 +157,8 @@ def put_wrenches(work, to, rot, c, L, p):
 @kernel
 def put_ball(system, work, i, side_0, side_1, fac, x_at, l_at, h):
     """s, a, b (in the place of u), t' (in the place of w) and r (in the place of D) of a spherical joint."""
-    at = HEADER + i * LINK_SIZE
-    rec_0, rec_1, out = side_0 + i * SIDE_SIZE, side_1 + i * SIDE_SIZE, fac + i * BOTH_SIZE
+    at, out = record(HEADER, i, LINK_SIZE), record(fac, i, BOTH_SIZE)
+    rec_0, rec_1 = record(side_0, i, SIDE_SIZE), record(side_1, i, SIDE_SIZE)
     vi = int(system[at + V_AT])
     x, l = load3(work, x_at + vi), load3(work, l_at + vi)
     own = scale(1.0 / h, x) if h != 0.0 else (0.0, 0.0, 0.0)

@@ -265,7 +265,7 @@ def project(system, work, q, p):
             work[side + i * SIDE_SIZE + k] = 0.0
     for i in range(nv):
         work[x + i] = 0.0
-    if not factor(system, work, side, fac, x, x, x, 0.0, 0.0, False):
+    if not factor(system, work, side, fac, x, x, x, 0.0, 0.0, nv < 0):
         return False
     small_matrix(system, work, side, rows, m, 0.0, 0.0)
     for i in range(nv):

@@ -216,7 +216,7 @@ def factor_single(system, work, i, side, fac, wl, wr, stiff, revolute):
 def factor(system, work, side, fac, x, l, f, wl, wr, stiff):
     """Eliminate the tree at the records of `side`; work[x:] is h v, work[l:] dL/dv, work[f:] dL/dq. False if the matrix is singular.
 
-    stiff: gravity and stiffness are taken at the configuration of the side.
+    stiff: gravity and stiffness are taken at the configuration of the side; give no constant, for which all of it would be compiled again.
     """
     n = int(system[LINKS])
     turning = wl * wr if stiff else 0.0
@@ -228,10 +228,8 @@ def factor(system, work, side, fac, x, l, f, wl, wr, stiff):
         i = n - 1 - j
         at = HEADER + i * LINK_SIZE
         kind = int(system[at + KIND])
-        if kind == REVOLUTE:
-            ok = factor_single(system, work, i, side, fac, wl, wr, stiff, True)
-        elif kind == PRISMATIC:
-            ok = factor_single(system, work, i, side, fac, wl, wr, stiff, False)
+        if kind <= PRISMATIC:
+            ok = factor_single(system, work, i, side, fac, wl, wr, stiff, kind == REVOLUTE)
         elif kind == SPHERICAL:
             ok = factor_ball(system, work, i, side, fac, x, l, f, wl, wr, stiff)
             parent = int(system[at + PARENT])

@@ -28,13 +28,14 @@ from dalembert.kernels.tree.variational.both_joint import frame_of, own_inertia,
 from dalembert.kernels.tree.variational.both_layout import BIAS, BOTH_SIZE, COLUMNS, FRAME_0, FRAME_1, FREE_RECORD, INERTIA, MOVE
 from dalembert.kernels.tree.variational.layout import AA, AB, BA, BB, FACTOR_SIZE
 from dalembert.kernels.tree.variational.layout import BIAS as FREE_BIAS
+from dalembert.kernels.tree.variational.record import record
 from dalembert.kernels.tree.variational.twelve import add12, axpy12, dot12, load12, scale12, store12
 
 
 @inline
 def prepare(system, work, i, side_0, side_1, fac, x, l, h):
     """Frames, inertia and columns of link i; those of its parent are known."""
-    kind = int(system[HEADER + i * LINK_SIZE + KIND])
+    kind = int(system[record(HEADER, i, LINK_SIZE) + KIND])
     rot_0, c_0 = frame_of(system, work, i, side_0, fac, FRAME_0)
     rot_1, c_1 = frame_of(system, work, i, side_1, fac, FRAME_1)
     own_inertia(system, work, i, fac, rot_0, c_0, rot_1, c_1)
@@ -48,18 +49,22 @@ def prepare(system, work, i, side_0, side_1, fac, x, l, h):
 
 @inline
 def multiply(work, matrix, a, s, u, w):
-    """u += A^T a and w += A s, by rows of A."""
-    total, right = load12(work, u), load12(work, s)
+    """u += A^T a and w += A s."""
+    x, y = load12(work, a), load12(work, s)
+    for c in range(12):  # columns side by side, in vector registers
+        k = matrix + c
+        first = x[0] * work[k] + x[1] * work[k + 12] + x[2] * work[k + 24]
+        second = x[3] * work[k + 36] + x[4] * work[k + 48] + x[5] * work[k + 60]
+        third = x[6] * work[k + 72] + x[7] * work[k + 84] + x[8] * work[k + 96]
+        fourth = x[9] * work[k + 108] + x[10] * work[k + 120] + x[11] * work[k + 132]
+        work[u + c] += (first + second) + (third + fourth)
     for r in range(12):
-        line = load12(work, matrix + 12 * r)
-        total = axpy12(work[a + r], line, total)
-        work[w + r] += dot12(line, right)
-    store12(work, u, total)
+        work[w + r] += dot12(load12(work, matrix + 12 * r), y)
 
 
 @inline
-def factor_single(work, rec, above):
-    """Eliminate a joint of one degree of freedom; above: the parent's record, or -1. False where the pivot vanishes."""
+def factor_single(work, rec, above, inner):
+    """Eliminate a joint of one degree of freedom; above: the parent's record where there is one (inner). False where the pivot vanishes."""
     a, s = rec + INERTIA, rec + COLUMNS
     row, u, w = s + 12, s + 24, s + 36
     multiply(work, a, row, s, u, w)
@@ -71,7 +76,7 @@ def factor_single(work, rec, above):
     up = scale12(d_inv, up)
     store12(work, u, up)
     work[s + 48] = d_inv
-    if above >= 0:
+    if inner:
         to = above + INERTIA
         for r in range(12):
             line = axpy12(-work[w + r], up, load12(work, a + 12 * r))
@@ -80,8 +85,9 @@ def factor_single(work, rec, above):
 
 
 @kernel
-def factor_ball(work, rec, above):
+def factor_ball(work, fac, i, parent):
     """Eliminate a spherical joint: three columns, D is 3 x 3."""
+    rec, above = record(fac, i, BOTH_SIZE), record(fac, parent, BOTH_SIZE)
     a, s = rec + INERTIA, rec + COLUMNS
     row, u, w, at_d = s + 36, s + 72, s + 108, s + 144
     for k in range(3):
@@ -95,7 +101,7 @@ def factor_ball(work, rec, above):
     store9(work, at_d, d)
     for k in range(12):  # D^-1 u^T in place of u
         store_strided(work, u + k, mat_vec(d, (work[u + k], work[u + 12 + k], work[u + 24 + k])))
-    if above >= 0:
+    if parent >= 0:
         to = above + INERTIA
         for r in range(12):
             line = add12(load12(work, a + 12 * r), load12(work, to + 12 * r))
@@ -140,13 +146,13 @@ def factor_both(system, work, side_0, side_1, fac, x, l, h):
         prepare(system, work, i, side_0, side_1, fac, x, l, h)
     for j in range(n):
         i = n - 1 - j
-        at, rec = HEADER + i * LINK_SIZE, fac + i * BOTH_SIZE
+        at, rec = record(HEADER, i, LINK_SIZE), record(fac, i, BOTH_SIZE)
         kind, parent = int(system[at + KIND]), int(system[at + PARENT])
-        above = fac + parent * BOTH_SIZE if parent >= 0 else -1
+        above = record(fac, parent, BOTH_SIZE)
         if kind <= PRISMATIC:
-            ok = factor_single(work, rec, above)
+            ok = factor_single(work, rec, above, parent >= 0)
         elif kind == SPHERICAL:
-            ok = factor_ball(work, rec, above)
+            ok = factor_ball(work, fac, i, parent)
         else:
             ok = kind == FREE and factor_root(system, work, i, rec, x, l, h)
         if not ok:
@@ -155,25 +161,26 @@ def factor_both(system, work, side_0, side_1, fac, x, l, h):
 
 
 @inline
-def reduce_single(work, rec, above, e):
+def reduce_single(work, rec, above, inner, e):
     """D^-1 (e + a^T B) is kept; what is left of B goes to the parent."""
     s, b = rec + COLUMNS, load12(work, rec + BIAS)
     right = work[s + 48] * (work[e] + dot12(load12(work, s + 12), b))
     work[s + 49] = right
-    if above >= 0:
+    if inner:
         left = axpy12(-right, load12(work, s + 36), b)
         store12(work, above + BIAS, add12(left, load12(work, above + BIAS)))
 
 
 @kernel
-def reduce_ball(work, rec, above, e):
+def reduce_ball(work, fac, i, parent, e):
     """The same with three columns."""
+    rec, above = record(fac, i, BOTH_SIZE), record(fac, parent, BOTH_SIZE)
     s, b = rec + COLUMNS, load12(work, rec + BIAS)
     row, w = s + 36, s + 108
     product = (dot12(load12(work, row), b), dot12(load12(work, row + 12), b), dot12(load12(work, row + 24), b))
     right = mat_vec(load9(work, s + 144), add(load3(work, e), product))
     store3(work, s + 153, right)
-    if above >= 0:
+    if parent >= 0:
         left = axpy12(-right[0], load12(work, w), axpy12(-right[1], load12(work, w + 12), axpy12(-right[2], load12(work, w + 24), b)))
         store12(work, above + BIAS, add12(left, load12(work, above + BIAS)))
 
@@ -197,9 +204,9 @@ def move_single(work, rec, y, dv):
 
 
 @kernel
-def move_ball(work, rec, y, dv):
+def move_ball(work, fac, i, y, dv):
     """The same with three columns."""
-    s = rec + COLUMNS
+    s = record(fac, i, BOTH_SIZE) + COLUMNS
     u = s + 72
     turned = (dot12(load12(work, u), y), dot12(load12(work, u + 12), y), dot12(load12(work, u + 24), y))
     delta = scale(-1.0, add(load3(work, s + 153), turned))
@@ -213,26 +220,26 @@ def solve_both(system, work, side_0, side_1, fac, e, dv):
     n = int(system[LINKS])
     zero = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for i in range(n):
-        store12(work, fac + i * BOTH_SIZE + BIAS, zero)
+        store12(work, record(fac, i, BOTH_SIZE) + BIAS, zero)
     for j in range(n):
         i = n - 1 - j
-        at, rec = HEADER + i * LINK_SIZE, fac + i * BOTH_SIZE
+        at, rec = record(HEADER, i, LINK_SIZE), record(fac, i, BOTH_SIZE)
         kind, parent, vi = int(system[at + KIND]), int(system[at + PARENT]), int(system[at + V_AT])
-        above = fac + parent * BOTH_SIZE if parent >= 0 else -1
+        above = record(fac, parent, BOTH_SIZE)
         if kind <= PRISMATIC:
-            reduce_single(work, rec, above, e + vi)
+            reduce_single(work, rec, above, parent >= 0, e + vi)
         elif kind == SPHERICAL:
-            reduce_ball(work, rec, above, e + vi)
+            reduce_ball(work, fac, i, parent, e + vi)
         else:
             reduce_root(system, work, i, rec, e)
     for i in range(n):
-        at, rec = HEADER + i * LINK_SIZE, fac + i * BOTH_SIZE
+        at, rec = record(HEADER, i, LINK_SIZE), record(fac, i, BOTH_SIZE)
         kind, parent, vi = int(system[at + KIND]), int(system[at + PARENT]), int(system[at + V_AT])
-        y = load12(work, fac + parent * BOTH_SIZE + MOVE) if parent >= 0 else zero
+        y = load12(work, record(fac, parent, BOTH_SIZE) + MOVE) if parent >= 0 else zero
         if kind <= PRISMATIC:
             y = move_single(work, rec, y, dv + vi)
         elif kind == SPHERICAL:
-            y = move_ball(work, rec, y, dv + vi)
+            y = move_ball(work, fac, i, y, dv + vi)
         else:
             w, v = move_free(work, rec + FREE_RECORD, dv + vi)
             y = (w[0], w[1], w[2], v[0], v[1], v[2], w[0], w[1], w[2], v[0], v[1], v[2])

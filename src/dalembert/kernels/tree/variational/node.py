@@ -24,7 +24,7 @@ def nodal(system, state, work, q, v):
         place(system, work, i, q_old, side + i * SIDE_SIZE)
         for k in range(VEL, SIDE_SIZE):
             work[side + i * SIDE_SIZE + k] = 0.0
-    ok = factor(system, work, side, fac, x, x, x, 0.0, 0.0, False)
+    ok = factor(system, work, side, fac, x, x, x, 0.0, 0.0, nv < 0)
     solve(system, work, side, fac, e, dv)
     for i in range(nv):
         v[i] = work[dv + i] if ok else float("nan")

@@ -54,7 +54,7 @@ from dalembert.kernels.tree.variational.side import evaluate
 ITERATIONS, RESIDUAL, SUBSTEPS = 0, 1, 2
 
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off
-ENOUGH = 1e-12  # forces need not be evaluated again after a last correction below this part of the velocity
+ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
 JUMP = 2.0  # a step that multiplies kinetic energy and work by more than this is not trusted,
 BEND = 2.0  # nor one whose velocity changes by more than this per step (rad, m)
 SHORTEST = 1e-3  # part of a correction below which a line search gives up
@@ -100,7 +100,7 @@ def newton(h, system, work, info, careful):
     side = slot(system, SIDE_M) if method == MIDPOINT else slot(system, SIDE_0)
     wl = h if method == EULER else 0.5 * h
     tol, limit = system[data + TOL], int(system[data + MAX_ITERATIONS])
-    renew, finished, bound = True, False, system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0
+    renew, finished, bound = True, limit < 0, system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0
     total = int(system[CONSTRAINTS] + system[data + SOFT])
     careful = careful and not bound
     part, before = 1.0, 0.0
@@ -173,34 +173,39 @@ def trusted(h, system, state, work, kinetic):
 
 
 @kernel
-def attempt(h, system, state, work, info, careful):
-    """Solve one step and, if that succeeds, advance the state."""
+def set_up(h, system, state, work, careful):
+    """Copy the node to work, predict the velocity, place what does not change during the iteration."""
     nq, nv = int(system[NQ]), int(system[NV])
     data = int(system[STEPPER_DATA])
-    exponential = system[data + RETRACTION] != 0.0
-    q_old, q_new, p_old = slot(system, Q_OLD), slot(system, Q_NEW), slot(system, P_OLD)
-    v, x, out, side = slot(system, V), slot(system, HV), slot(system, E), slot(system, SIDE_0)
+    q_old, p_old, side = slot(system, Q_OLD), slot(system, P_OLD), slot(system, SIDE_0)
     for i in range(nq):
         work[q_old + i] = state[i]
     for i in range(nv):
         work[p_old + i] = state[nq + i]
-    predict(system, state, work, h, v, careful)
+    predict(system, state, work, h, slot(system, V), careful)
     if int(system[data + METHOD]) != MIDPOINT:
         for i in range(int(system[LINKS])):
             place(system, work, i, q_old, side + i * SIDE_SIZE)
-    bound = system[CONSTRAINTS] != 0.0
-    if bound or system[data + SOFT] != 0.0:
+    if system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0:
         begin(system, work)
-    status = newton(h, system, work, info, careful)
-    if status != OK:
-        return status
-    if bound:
-        add_impulses(system, work, 1.0, p_old)
+
+
+@kernel
+def move_on(h, system, state, work):
+    """Advance the state with the velocity that was found."""
+    nq, nv = int(system[NQ]), int(system[NV])
+    data = int(system[STEPPER_DATA])
+    exponential = system[data + RETRACTION] != 0.0
+    q_old, q_new, p_old = slot(system, Q_OLD), slot(system, Q_NEW), slot(system, P_OLD)
+    v, x, out = slot(system, V), slot(system, HV), slot(system, E)
     kinetic = 0.5 * abs(product(work, v, slot(system, L_BAR), nv))
     if system[data + RESCUE] != 0.0 and not trusted(h, system, state, work, kinetic):
         return NOT_CONVERGED
     for i in range(nv):
         work[x + i] = h * work[v + i]
+    bound = system[CONSTRAINTS] != 0.0
+    if bound:
+        add_impulses(system, work, 1.0, p_old)
     retract(system, work, q_old, x, q_new, exponential, False)
     right_momentum(system, work, h, x, p_old, slot(system, F_LEFT), slot(system, F_RIGHT), out, exponential)
     if bound and not project(system, work, q_new, out):
@@ -228,7 +233,10 @@ def step(t, h, system, state, work, info):
         if trial > 1:
             parts *= 2
         for _ in range(parts):
-            status = attempt(h / parts, system, state, work, info, trial > 0)
+            set_up(h / parts, system, state, work, trial > 0)
+            status = newton(h / parts, system, work, info, trial > 0)
+            if status == OK:
+                status = move_on(h / parts, system, state, work)
             if status != OK:
                 break
         if status == OK or not rescue:

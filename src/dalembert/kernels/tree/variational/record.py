@@ -1,0 +1,12 @@
+"""Where the record of a link starts."""
+
+from dalembert.kernels._jit import inline
+
+NOT_NEGATIVE = (1 << 40) - 1
+
+
+@inline
+def record(start, i, size):
+    """start + i size, which is not negative: the mask says so to the compiler, which then drops the test for negative indices that Numba
+    puts before every access (measured: 300 -> 170 ns per link in `factor_both`)."""
+    return (start + i * size) & NOT_NEGATIVE
