@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.reporting.certificates import judge_certificates
+from dalembert.reporting.constraints import judge_constraints
 from dalembert.reporting.energy import judge_energy
 from dalembert.reporting.facts import Facts
 from dalembert.reporting.items import Item, Report
 from dalembert.reporting.momentum import judge_balance, judge_conservation
-from dalembert.reporting.run import judge_attitude, judge_body_momentum, judge_solver, judge_status
+from dalembert.reporting.run import judge_attitude, judge_body_momentum, judge_solver, judge_split, judge_status
 from dalembert.reporting.tree import judge_tree
+from dalembert.reporting.tree_facts import TreeFacts
 
 __all__ = ["Item", "Report", "make_report"]
 
@@ -20,9 +23,19 @@ def make_report(traj: Any) -> Report:
     """Judge a trajectory. What the method does not promise, or the model does not allow, is measured but not judged."""
     facts = Facts(traj)
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is reported as such, not warned about
-        physics = judge_tree(facts) if "tree" in facts.features else judge_body(facts)
-        found = [judge_status(facts), *physics, judge_attitude(facts), judge_solver(facts)]
+        physics = judge_machine(TreeFacts(traj)) if is_machine(facts) else judge_body(facts)
+        found = [judge_status(facts), *physics, judge_attitude(facts), judge_solver(facts), judge_split(facts)]
     return Report(head(facts), tuple(i for i in found if i is not None))
+
+
+def is_machine(facts: Facts) -> bool:
+    """More than one body that is free or on a ball joint, or such a body under constraints or under a method for trees with promises."""
+    return bool({"tree", "loops", "nonholonomic"} & facts.features) or facts.traj.meta["family"] == "variational"
+
+
+def judge_machine(facts: TreeFacts) -> list[Item | None]:
+    """A tree, with or without loops."""
+    return [*judge_tree(facts), *judge_constraints(facts), judge_certificates(facts)]
 
 
 def judge_body(facts: Facts) -> list[Item | None]:

@@ -245,7 +245,9 @@ class Run:
             return f"Try a smaller h{rescue}. {kept}"
         bound = min(advice.h_newton, advice.h_jacobian)  # the smaller one guarantees both
         if 0 < bound < np.inf:
-            return f"The largest step that is provably solvable here is h = {bound:.4g} s{rescue}. {kept}"
+            sure = self.family.kind != "tree" or advice.rigorous.get("h_newton", False)
+            how = "is provably solvable" if sure else "can be solved, by an estimate that is not proved,"
+            return f"The largest step that {how} here is h = {bound:.4g} s{rescue}. {kept}"
         if self.family.kind == "tree":
             return f"No step size is provably safe at this state; try a smaller h{rescue}. {kept}"
         other = "" if self.method.name == "cayley" else ", or stepper 'cayley'"

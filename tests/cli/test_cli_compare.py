@@ -36,7 +36,14 @@ def test_bad_methods(call):
 
 def test_a_robot_is_compared_with_mujoco_by_default(call, tmp_path):
     result = call("compare", QUADRUPED, "--smooth", "--gravity", "0", "-t", "20", "--h", "0.02", "--out", "q.png")
-    for text in ("mujoco:euler", "mujoco:implicitfast", "mujoco:rk4", "does not drift", "contacts, damping, limits are left out", "picture: q.png"):
+    for text in (
+        "mujoco:euler",
+        "mujoco:implicitfast",
+        "mujoco:rk4",
+        "does not drift",
+        "contacts, damping, limits are left out",
+        "picture: q.png",
+    ):
         assert text in result.output
     assert (tmp_path / "q.png").read_bytes()[:4] == b"\x89PNG"
 

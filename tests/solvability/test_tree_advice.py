@@ -400,6 +400,18 @@ def test_thirty_links_are_quick(rods):
     assert advice.h_newton > 1e-4
 
 
+def test_advice_scales_with_the_speed(rods):
+    """Without gravity only h v matters; up to speeds whose cubes are still numbers."""
+    m, q, v = rods(3, gravity=0.0), [0.1, 0.2, 0.3], np.array([1.0, -2.0, 1.5])
+    one = advise_tree(m, q, v, samples=0)
+    for speed in (1e-6, 1e6, 1e50):
+        other = advise_tree(m, q, speed * v, samples=0)
+        assert other.h_newton * speed == pytest.approx(one.h_newton, rel=0.02)  # the last cells are half a per cent wide
+        assert other.h_jacobian * speed == pytest.approx(one.h_jacobian, rel=0.02)
+    with pytest.raises(OptionError, match="energies"):
+        advise_tree(m, q, 1e200 * v)
+
+
 def test_advice_has_the_usual_shape(rods):
     advice = advise_tree(rods(2), [0.1, 0.2], [1.0, 1.0], rng=0)
     assert isinstance(advice, StepAdvice)

@@ -31,7 +31,7 @@ def command(
     package_dir: Annotated[list[Path] | None, typer.Option("--package-dir", help="Where to look for package://; may be repeated.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
 ) -> None:
-    """Print the tree, masses, joints, limits, loops and motors of a model, and what an import could not carry over."""
+    """Print the tree, masses, joints, limits, loops, motors and mobility of a model, and what an import could not carry over."""
     found = _find(model, floating_base, package_dir or [])
     if as_json:
         import json
@@ -95,6 +95,11 @@ def _tables(m: Model) -> None:
     if m.loops:
         rows = [[x.name, x.kind, x.parent, x.child, _loop_value(x)] for x in m.loops]
         shell.print_table("loops", ["loop", "kind", "parent", "child", "anchor, length or coefficients"], rows)
+    if m.nonholonomic:
+        rows = [[x.name, x.kind, x.parent, x.child, _number(x.radius or 0.0), _direction(x.axis)] for x in m.nonholonomic]
+        shell.print_table("joints on velocities", ["joint", "kind", "parent", "child", "radius", "axis"], rows)
+    if m.loops or m.nonholonomic:
+        typer.echo(_mobility(m))
     if m.motors:
         rows = [[x.name, x.joint, x.kind, f"{x.gear:g}", _pair(x.limit), _number(x.kp), _number(x.kv)] for x in m.motors]
         shell.print_table("motors", ["motor", "joint", "kind", "gear", "force limit", "kp", "kv"], rows)
@@ -109,6 +114,20 @@ def _loop_value(loop: Loop) -> str:
     if loop.polynomial is not None:
         return ", ".join(f"{c:g}" for c in loop.polynomial)
     return f"{loop.length:g}" if loop.length is not None else ", ".join(f"{x:.5g}" for x in loop.anchor)
+
+
+def _direction(axis: Any) -> str:
+    return "" if axis is None else ", ".join(f"{x:.5g}" for x in axis)
+
+
+def _mobility(m: Model) -> str:
+    """Degrees of freedom and redundant rows near the reference configuration, or why they are not known."""
+    from dalembert.errors import AssemblyError
+
+    try:
+        return m.redundant_constraints().text
+    except AssemblyError as problem:
+        return f"mobility unknown: {problem}"
 
 
 def _range(s: slice) -> str:
@@ -137,6 +156,8 @@ def _data(m: Model) -> dict[str, Any]:
         "bodies": [{"name": b.name, "mass": b.mass, "com": b.com.tolist(), "shapes": [s.kind for s in b.shapes]} for b in m.bodies],
         "joints": [j.to_dict() for j in m.joints],
         "loops": [x.to_dict() for x in m.loops],
+        "nonholonomic": [x.to_dict() for x in m.nonholonomic],
+        **({"mobility": _mobility(m)} if m.loops or m.nonholonomic else {}),
         "motors": [x.to_dict() for x in m.motors],
         "keyframes": [k.name for k in m.keyframes],
         "not carried over": m.import_report,

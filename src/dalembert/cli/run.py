@@ -70,5 +70,8 @@ def command(
 
 def _tell(traj: Any, out: Path | None) -> str:
     verdict = shell.show_report(traj)
+    if traj.meta.get("rescued"):
+        where = "steps" if traj.meta["every"] == 1 else "recorded intervals"
+        typer.echo(f"{traj.meta['rescued']} {where} needed smaller parts to converge (traj.solver['substeps']); a smaller --h avoids that")
     typer.echo(f"saved to {out}" if out is not None else "not saved; -o FILE.h5 keeps the run")
     return verdict

@@ -48,12 +48,25 @@ def judge_solver(facts: Facts) -> Item:
     solver, allowed = facts.traj.solver, facts.traj.meta.get("options", {}).get("max_iterations")
     if facts.traj.stepper.python or not len(solver["iterations"]) or not solver["iterations"].any():
         return item("solver", NOT_APPLICABLE, None, None, "solver: no equation was solved iteratively")
-    mean, most = float(solver["iterations"].sum()) / facts.steps, float(solver["max_iterations"].max())
+    whole = solver["substeps"] == 0.0  # steps that were split are judged by themselves
+    mean, most = float(solver["iterations"].sum()) / facts.steps, float(np.max(solver["max_iterations"][whole], initial=0.0))
     text = f"solver: {mean:.2g} iterations per step, at most {most:.0f}, residual at most {float(solver['residual'].max()):.2g}"
     if allowed is None:
         return item("solver", PASS, most, None, text)
     close = most >= CLOSE * allowed
     return item("solver", WARN if close else PASS, most, None, f"{text} (limit {allowed} iterations)", allowed)
+
+
+def judge_split(facts: Facts) -> Item | None:
+    """Steps that did not converge and were repeated in parts; None if there were none. `measured`: in how many recorded intervals."""
+    parts = facts.traj.solver["substeps"]
+    split = int(np.count_nonzero(parts))
+    if not split:
+        return None
+    every = int(facts.traj.meta["every"])
+    what = f"{split} of {len(parts)} steps were" if every == 1 else f"in {split} of {len(parts)} recorded intervals ({every} steps each) steps were"
+    text = f"{what} split to converge (up to {parts.max():.0f} parts): there the map is not symplectic and energy is not promised"
+    return item("split steps", WARN, split, None, f"{text}; try a smaller h")
 
 
 def judge_status(facts: Facts) -> Item:

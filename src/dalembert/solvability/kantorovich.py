@@ -61,7 +61,7 @@ class Numbers:
     room: Room = field(default_factory=Room)
 
 
-def largest_step(condition: Callable[[float], bool], low: float = 1e-15, high: float = 1e12) -> float:
+def largest_step(condition: Callable[[float], bool], low: float = 1e-150, high: float = 1e12) -> float:
     """Largest h with condition(h), true from 0 on up to one h; returned from below. 0 if false at `low`, inf if true at `high`."""
     if not condition(low):
         return 0.0

@@ -9,7 +9,8 @@ under gravity, joint stiffness and damping, constant controls, wrenches, springs
 `h_jacobian`: De(v), the matrix of the first iteration, is regular for every smaller h. What was tried is an experiment: the first failure
 of plain Newton (50 iterations) at random steps; it shows how far the proofs stay below.
 
-The best of several linear coordinates counts: the scheme and Newton's iterates do not depend on them, the bounds do.
+The best of several linear coordinates counts: the scheme and Newton's iterates do not depend on them, the bounds do. A stepper that starts
+elsewhere (extrapolation) or keeps its matrix has the same solution to find; `certify.certified_steps` tells afterwards whether it did.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ import numpy as np
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.solvability.advice import Limit, StepAdvice
 from dalembert.solvability.certify import constant_control, unproved
-from dalembert.solvability.tree_constants import Constants
 from dalembert.solvability.tree_loads import held_forces
 from dalembert.solvability.tree_online import STARTS, covered
 from dalembert.solvability.tree_state import NEWTON, REGULAR, State, a_priori, fixed_constants, state_of
@@ -53,12 +53,10 @@ def advise_tree(
     samples: int = 64,
     rng: Any = None,
     control: Any = None,
-    constants: list[Constants] | None = None,
 ) -> StepAdvice:
     """Limits of the step at the state q, v (head of this file).
 
     samples: trial steps of the experiment (0: none), drawn from rng. control (nv,): constant over the step.
-    constants: of this tree if known (a tree without prismatic joints has the same at all states).
 
     Free and spherical joints, loops, joint friction and forces that are functions: nothing is proved; the numbers are estimates in local
     coordinates, without loops, friction and those forces.
@@ -68,16 +66,17 @@ def advise_tree(
     if samples < 0:
         raise OptionError(f"samples = {samples}; expected a number of trial steps, 0 for none.")
     q, v = model.check_q(q), model.check_v(v)
-    tau = constant_control(model, control) + held_forces(model, q)
-    against = unproved(model)
-    state = state_of(model, q, v, tau, constants)
+    state = state_of(model, q, v, constant_control(model, control) + held_forces(model, q))
+    return _advise(state, unproved(model), samples, np.random.default_rng(rng))
+
+
+def _advise(state: State, against: list[str], samples: int, rng: np.random.Generator) -> StepAdvice:
     table = a_priori(state)
     online = covered(state, {name: max(row[bound] for bound in NEWTON) for name, row in table.items()})
     regular = max(row[bound] for row in table.values() for bound in REGULAR)
     sure = max(min(online[first][name] for first in STARTS) for name in table)
     regular = max(regular, sure)  # where the certificate holds, De(v) is regular
-    generator = np.random.default_rng(rng)
-    tried = {first: first_failure(state, sure, samples, generator, first) for first in STARTS} if samples else {}
+    tried = {first: first_failure(state, sure, samples, rng, first) for first in STARTS} if samples else {}
     found = _limits(table, online, tried, not against, samples)
     words = {"h_jacobian": not against, "h_newton": not against, **{limit.name: limit.rigorous for limit in found}}
     best = max(table, key=lambda name: min(online[first][name] for first in STARTS))
@@ -113,7 +112,7 @@ def _pair(name: str, column: dict[str, float], proved: bool, meaning: str, sourc
 
 def _ratio(h: float, failure: float) -> str:
     if h == 0.0:
-        return "; 0: the mass matrix has no bound m1 > 0 that holds at all configurations"
+        return "; 0: no bound m1 > 0 of the mass matrix is known that holds at all configurations"
     return f"; first failure {failure / h:.3g} times higher" if math.isfinite(failure) and 0.0 < h < math.inf else ""
 
 
@@ -141,9 +140,10 @@ def side_by_side(model: Model, states: Iterable[tuple[Any, Any]], samples: int =
     """
     rows = []
     generator = np.random.default_rng(rng)
-    known = fixed_constants(model)
+    known, against = fixed_constants(model), unproved(model)
     for q, v in states:
-        advice = advise_tree(model, q, v, samples=samples, rng=generator, constants=known)
+        q, v = model.check_q(q), model.check_v(v)
+        advice = _advise(state_of(model, q, v, held_forces(model, q), known), against, samples, generator)
         row = {"speed": advice.constants["speed"]} | {limit.name: limit.h for limit in advice.limits}
         row["tried"] = min((limit.h for limit in advice.limits if limit.name.startswith("tried")), default=math.inf)
         rows.append(row)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dalembert.errors import UnsupportedError
+from dalembert.errors import OptionError, UnsupportedError
 from dalembert.solvability import kantorovich as bounds
 from dalembert.solvability.certify import limits
 from dalembert.solvability.tree_chart import chart_tree
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dalembert.model import Model
 
 NEWTON = ("(41)", "sharper", "local")
+FASTEST = 1e60  # cubes of velocities are formed
 REGULAR = ("(32)", "regular")
 
 
@@ -45,6 +46,10 @@ def fixed_constants(model: Model) -> list[Constants] | None:
 
 def state_of(model: Model, q: Array, v: Array, control: Array, constants: list[Constants] | None = None) -> State:
     """Free and spherical joints are unfolded near q. constants: if known."""
+    if np.max(np.abs(v), initial=0.0) > FASTEST:
+        raise OptionError(
+            f"v has an entry of size {np.max(np.abs(v)):.3g}; expected at most {FASTEST:g}, so that energies are finite numbers."
+        )
     chart = any(j.kind in ("free", "spherical") for j in model.joints)
     tree, place = chart_tree(model, q) if chart else (dense_tree(model), q)
     here = with_drag(model, terms(tree, place), q)

@@ -154,18 +154,58 @@ def closure():
 
 @pytest.fixture(scope="session")
 def drift():
-    """drift(t, y): slope of y over the whole run, and how far a slope may be off that does not mean drift.
+    """drift(y): change of the regression line of y over the whole run, in parts of the band of y. A drift fills the band: it gives 1."""
 
-    The run is cut into 20 blocks; a line through their means has the slope b with the standard error s of its regression. A bounded motion
-    gives |b| < 4 s with a probability of 0.999 (17 degrees of freedom and more).
-    """
-
-    def judge(t, y):
-        blocks = np.array_split(np.asarray(y), 20)
-        x = np.linspace(-0.5, 0.5, 20)
-        means = np.array([b.mean() for b in blocks])
-        b, a = np.polyfit(x, means, 1)
-        s = np.sqrt(np.sum((means - a - b * x) ** 2) / 18 / np.sum(x**2))
-        return abs(b), 4 * s
+    def judge(y):
+        return abs(float(np.polyfit(np.linspace(0, 1, len(y)), y, 1)[0])) / float(np.ptp(y))
 
     return judge
+
+
+@pytest.fixture(scope="session")
+def descriptor():
+    """descriptor(machine, t_end): q and v of a machine with constraints, all its joints of one degree of freedom, by DOP853 at 1e-10 on
+
+    M a - G^T lambda = f,   G a = -dG/dt v       dG/dt by differences along the motion; redundant rows by least squares.
+    """
+    from scipy.integrate import solve_ivp
+
+    def rate(m, t, y):
+        q, v = y[: m.nq], y[m.nq :]
+        G = m.constraint_rows(q)[1]
+
+        def central(h):
+            return (m.constraint_rows(q + h * v)[1] - m.constraint_rows(q - h * v)[1]) @ v / (2 * h)
+
+        h = 3e-4 / max(1.0, np.abs(v).max())
+        bias = (4 * central(h) - central(2 * h)) / 3
+        M, f = m.mass_matrix(q), -m.inverse_dynamics(q, v, np.zeros(m.nv))
+        free, across = np.linalg.solve(M, f), np.linalg.solve(M, G.T)
+        push = np.linalg.lstsq(G @ across, -bias - G @ free, rcond=1e-9)[0]
+        return np.concatenate([v, free + across @ push])
+
+    def reference(machine, t_end):
+        m, q, v = machine
+        assert m.nq == m.nv
+        y = solve_ivp(lambda t, y: rate(m, t, y), (0, t_end), np.concatenate([q, v]), method="DOP853", rtol=1e-10, atol=1e-11).y[:, -1]
+        return y[: m.nq], y[m.nq :]
+
+    return reference
+
+
+@pytest.fixture(scope="session")
+def there_and_back():
+    """there_and_back(machine, stepper, h, steps): how far the start is missed after as many steps with -h, in q and v."""
+    from dalembert.contracts import end_state, engine_of
+    from dalembert.registry import find
+
+    def miss(machine, name, h, steps, **options):
+        stepper = find("tree", name)
+        there = engine_of(stepper, machine, h, options=options)
+        end_state(there, steps)
+        back = engine_of(stepper, machine, -h, options=options)
+        back.restart(there.state, 0)
+        q, v = end_state(back, steps)
+        return np.abs(machine[0].difference(machine[1], q)).max(), np.abs(v - machine[2]).max()
+
+    return miss

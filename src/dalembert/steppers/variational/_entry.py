@@ -8,6 +8,7 @@ import numpy as np
 
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.variational import layout as here
+from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
 from dalembert.kernels.tree.variational.step import step
 from dalembert.model.rotation import Array
 from dalembert.registry import Option, register
@@ -62,7 +63,7 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     m = int(system[at.CONSTRAINTS] + data[here.SOFT])
     sizes += [(slot, m) for slot in (here.LAMBDA, here.GAP)] + [(here.ORDER, 3 * m + 1), (here.PUSH, 2 * m), (here.SCHUR, m * m)]
     sizes += [(slot, m * nv) for slot in (here.ROWS_OLD, here.ROWS_NEW, here.REPLY, here.SPARE_ROWS)]
-    for slot, size in [*sizes, (here.FACTOR, n * here.FACTOR_SIZE)]:
+    for slot, size in [*sizes, (here.FACTOR, n * max(here.FACTOR_SIZE, BOTH_SIZE))]:
         data[slot] = place
         place += size
     longer = np.concatenate([system, data])

@@ -6,7 +6,7 @@ middle (R_E: half the rotation), N = 1, N' = 0 at the first node; N' = 1 - N:
 
     s = S + (hat(w'); hat(v)) T,   T = h N' dtau_-x,    a = S dtau_x^-1 - h (hat(w'); hat(v)) N,   b = h (hat(L); hat(p)) N
     t' = -(hat(L); hat(p)) T
-    r = armature dtau_x^-T + h d/dx (dtau_x^-T l) + h N^T hat(L) + h^2/2 hat(f) de/dx + wl damping + wl wr stiffness
+    r = armature dtau_x^-T + h d/dx (dtau_x^-T l) + h N^T hat(L) + h^2/2 hat(f) de/dx + h N^T damping + wl wr stiffness
 
 For the Cayley map, with n = sqrt(1 + |x|^2/4),
 
@@ -124,8 +124,9 @@ def factor_ball(system, work, i, side, fac, x_at, l_at, f_at, wl, wr, stiff):
     u2 = plus(plus(mul(transpose(ab), a1), mul(transpose(bb), a2)), mul(hat(p, 1.0), hN))
     r = scaled(system[at + ARMATURE], transpose(pull))
     r = plus(r, scaled(h, plus(hat(l, -0.5), plus(diagonal(0.25 * dot(x, l)), outer(x, l, 0.25)))))
-    passive = wl * system[at + DAMPING] + (wl * wr * system[at + STIFFNESS] if stiff else 0.0)
-    r = plus(plus(r, mul(transpose(hN), hat(L, 1.0))), diagonal(passive))
+    r = plus(r, mul(transpose(hN), plus(hat(L, 1.0), diagonal(system[at + DAMPING]))))
+    if stiff:
+        r = plus(r, diagonal(wl * wr * system[at + STIFFNESS]))
     r = plus(r, scaled(0.5 * h, mul(hat(load3(work, f_at + vi), 1.0), hde)))
     det, d_inv = inverse(plus(plus(mul(transpose(u1), s1), mul(transpose(u2), s2)), r))
     if not abs(det) > 0.0:

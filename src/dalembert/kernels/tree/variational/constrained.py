@@ -68,6 +68,7 @@ from dalembert.kernels.tree.variational.layout import (
     TRIAL,
     V,
 )
+from dalembert.kernels.tree.variational.linear import solve_any
 from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, slot
 from dalembert.kernels.tree.variational.retraction import retract
 
@@ -185,14 +186,14 @@ def softness(system, r, wl, wr):
 
 
 @kernel
-def small_matrix(system, work, side, rows, total, wl, wr):
+def small_matrix(system, work, side, both, rows, total, wl, wr):
     """Replies J^-1 G^T to the first `total` rows, one by one, and the elimination of ROWS_NEW J^-1 G^T, springs with their softness.
 
     J has been factored. wl, wr: weights of velocity and position in the forces of the springs. Uses TRIAL and DELTA.
     """
     m, _ = count(system)
     nv = int(system[NV])
-    e, dv, fac = slot(system, TRIAL), slot(system, DELTA), slot(system, FACTOR)
+    e, dv = slot(system, TRIAL), slot(system, DELTA)
     schur, ahead, reply = slot(system, SCHUR), slot(system, ROWS_NEW), slot(system, REPLY)
     order = slot(system, ORDER)
     for r in range(m, total):
@@ -203,7 +204,7 @@ def small_matrix(system, work, side, rows, total, wl, wr):
         soft = softness(system, r - m, wl, wr) if r >= m else 0.0
         for i in range(nv):
             work[e + i] = -work[rows + r * nv + i]
-        solve(system, work, side, fac, e, dv)
+        solve_any(system, work, side, both, e, dv)
         for i in range(nv):
             work[reply + r * nv + i] = work[dv + i]
         for s in range(total):
@@ -267,7 +268,7 @@ def project(system, work, q, p):
         work[x + i] = 0.0
     if not factor(system, work, side, fac, x, x, x, 0.0, 0.0, nv < 0):
         return False
-    small_matrix(system, work, side, rows, m, 0.0, 0.0)
+    small_matrix(system, work, side, nv < 0, rows, m, 0.0, 0.0)
     for i in range(nv):
         work[e + i] = -work[p + i]
     solve(system, work, side, fac, e, dv)

@@ -52,7 +52,7 @@ from dalembert.kernels.tree.layout import (
     P,
     R,
 )
-from dalembert.kernels.tree.variational.ball import factor_ball, move_ball, reduce_ball
+from dalembert.kernels.tree.variational.ball import factor_ball, hat, move_ball, reduce_ball
 from dalembert.kernels.tree.variational.base import factor_free, move_free, reduce_free
 from dalembert.kernels.tree.variational.layout import (
     AA,
@@ -212,6 +212,16 @@ def factor_single(system, work, i, side, fac, wl, wr, stiff, revolute):
     return True
 
 
+@inline
+def turn_share(work, out, f, s):
+    """A += s [[hat(a), hat(b)], [hat(b), 0]] for the force (a, b) of a free joint: its share at the first node, (1 + Ad_E)^-T f, turns
+    with the step (to order h^2; ball.py has it exactly)."""
+    a, b = hat(load3(work, f), s), hat(load3(work, f + 3), s)
+    add9(work, out + AA, a)
+    add9(work, out + AB, b)
+    add9(work, out + BA, b)
+
+
 @kernel
 def factor(system, work, side, fac, x, l, f, wl, wr, stiff):
     """Eliminate the tree at the records of `side`; work[x:] is h v, work[l:] dL/dv, work[f:] dL/dq. False if the matrix is singular.
@@ -238,6 +248,8 @@ def factor(system, work, side, fac, x, l, f, wl, wr, stiff):
                 aa, ab, ba, bb = load9(work, out + AA), load9(work, out + AB), load9(work, out + BA), load9(work, out + BB)
                 hand_on(work, side + i * SIDE_SIZE, fac + parent * FACTOR_SIZE, aa, ab, ba, bb)
         else:
+            if stiff:
+                turn_share(work, fac + i * FACTOR_SIZE, f + int(system[at + V_AT]), 0.5 * wl * wr)
             ok = kind == FREE and factor_free(system, work, i, fac, x, l, wl, wr)
         if not ok:
             return False

@@ -14,15 +14,12 @@ from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.kernels.tree.kinematics import place
 from dalembert.kernels.tree.layout import CONSTRAINTS, LINKS, NQ, NV, STEPPER_DATA
 from dalembert.kernels.tree.variational.constrained import add_impulses, begin, constrain, project, rows_ahead, small_matrix
-from dalembert.kernels.tree.variational.factor import factor, solve
 from dalembert.kernels.tree.variational.history import history, predict, remember
 from dalembert.kernels.tree.variational.layout import (
     DELTA,
     DV,
     F_LEFT,
     F_RIGHT,
-    F_SIDE,
-    FACTOR,
     HISTORY,
     HV,
     KINETIC,
@@ -46,6 +43,7 @@ from dalembert.kernels.tree.variational.layout import (
     E,
     V,
 )
+from dalembert.kernels.tree.variational.linear import factor_step, solve_any
 from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, TRAPEZOIDAL, residual, slot
 from dalembert.kernels.tree.variational.retraction import retract, right_momentum
 from dalembert.kernels.tree.variational.side import evaluate
@@ -96,8 +94,7 @@ def newton(h, system, work, info, careful):
     method = int(system[data + METHOD])
     v, dv, e = slot(system, V), slot(system, DV), slot(system, E)
     trial, delta = slot(system, TRIAL), slot(system, DELTA)
-    fac = slot(system, FACTOR)
-    side = slot(system, SIDE_M) if method == MIDPOINT else slot(system, SIDE_0)
+    side, both = slot(system, SIDE_M) if method == MIDPOINT else slot(system, SIDE_0), method == TRAPEZOIDAL
     wl = h if method == EULER else 0.5 * h
     tol, limit = system[data + TOL], int(system[data + MAX_ITERATIONS])
     renew, finished, bound = True, limit < 0, system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0
@@ -113,7 +110,7 @@ def newton(h, system, work, info, careful):
             rows_ahead(h, system, work)
         info[ITERATIONS] += 1.0
         if careful and iteration > 0:
-            solve(system, work, side, fac, e, dv)
+            solve_any(system, work, side, both, e, dv)
             if not largest(work, dv, nv) <= max((1.0 - 0.5 * part) * before, FLOOR * largest(work, v, nv)):
                 part *= 0.5
                 if part < SHORTEST:
@@ -122,12 +119,12 @@ def newton(h, system, work, info, careful):
                 continue
             renew = True
         if renew:
-            if not factor(system, work, side, fac, slot(system, HV), slot(system, L_BAR), slot(system, F_SIDE), wl, h - wl, method == MIDPOINT):
+            if not factor_step(h, system, work):
                 return SINGULAR
             renew = False
             if bound:
-                small_matrix(system, work, side, slot(system, ROWS_OLD), total, wl, h - wl if method == MIDPOINT else 0.0)
-        solve(system, work, side, fac, e, dv)
+                small_matrix(system, work, side, both, slot(system, ROWS_OLD), total, wl, h - wl if method == MIDPOINT else 0.0)
+        solve_any(system, work, side, both, e, dv)
         if bound:
             constrain(system, work)
         change = largest(work, dv, nv)
