@@ -128,7 +128,7 @@ def test_two_bodies_go_to_the_tree_methods(body):
     body.add_body("c", 1, (1, 1, 1))
     with pytest.raises(dal.UnknownNameError, match="unknown stepper 'cayley'"):
         dal.simulate(body, "cayley", h=0.01, t_end=0.1)
-    assert dal.simulate(body, h=0.01, t_end=0.1).meta["family"] == "tree"
+    assert dal.simulate(body, h=0.01, t_end=0.1).stepper.system == "tree"
 
 
 def test_a_model_without_freedom_is_refused():

@@ -91,4 +91,5 @@ def test_features_without_a_method_are_named(options, word):
 
 def test_no_step_size_is_proved_for_explicit_tree_methods():
     with pytest.raises(dal.UnsupportedError, match="solves no equation"):
-        dal.advise(dal.scenes.find("pendulum-chain").model())
+        dal.advise(dal.scenes.find("pendulum-chain").model(), stepper="mk4")
+    assert dal.advise(dal.scenes.find("pendulum-chain").model()).stepper == "trapezoidal"

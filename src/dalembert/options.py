@@ -16,7 +16,7 @@ from dalembert.model.rotation import Array
 from dalembert.reactions import row_units
 from dalembert.registry import Stepper, steppers
 
-START = 1e-8  # residuals of a start: of the size of the machine, and of |row| |v|
+START = 1e-8  # residuals of a start: of the size of the machine, and of |row| max(|v|, 1)
 
 
 def step_count(h: Any, t_end: Any) -> tuple[float, int]:
@@ -69,14 +69,19 @@ def unhandled(model: Model, family: Family, stepper: Stepper, ignore: tuple[str,
     return family.features(model) - set(stepper.handles) - set(ignore) - {"function"}  # functions join the control
 
 
-def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...]) -> tuple[Family, Stepper]:
-    """The family and the stepper of that name; without a name the registry's first that handles the model."""
+def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...], proved: bool = False) -> tuple[Family, Stepper]:
+    """The family and the stepper of that name; without a name the registry's first that handles the model.
+
+    proved: of those whose step sizes are proved, which concerns the steppers of trees.
+    """
     fitting = [f for f in families() if f.fits(model)]
     if not fitting:
         find_family(model)  # says why
     for family in fitting:
         for s in steppers(system=family.kind) + steppers(system="any"):
             if s.family_name not in (family.name, "any"):
+                continue
+            if name is None and proved and s.system == "tree" and not s.proved:
                 continue
             if s.name == name or (name is None and not s.python and not unhandled(model, family, s, ignore)):
                 check_handles(model, family, s, ignore)
@@ -118,22 +123,20 @@ def check_start(model: Model, family: Family, stepper: Stepper, q: Array, v: Arr
     if stepper.python or not (left.loops or left.nonholonomic) or not {"loops", "nonholonomic"} & set(stepper.handles):
         return
     g, G = left.constraint_rows(q)
-    names = left.constraint_labels
-    size = machine_size(left)
-    _refuse_start(left, names, np.abs(g), np.full(len(g), START * size), [f" {u}" for u in row_units(left)], "open by")
-    length = np.linalg.norm(G, axis=1) * np.linalg.norm(v)
-    _refuse_start(left, names, np.abs(G @ v), START * length, [f" {u}/s" for u in row_units(left)], "violated by v0: its residual changes at")
+    _refuse_start(left, np.abs(g), np.full(len(g), START * machine_size(left)), "q0 leaves it open by", "")
+    length = np.linalg.norm(G, axis=1) * max(1.0, float(np.linalg.norm(v)))  # slower than 1 rad/s or m/s: absolute
+    _refuse_start(left, np.abs(G @ v), START * length, "v0 opens it at", "/s")
 
 
-def _refuse_start(model: Model, labels: list[tuple[str, str]], found: Array, allowed: Array, units: list[str], how: str) -> None:
+def _refuse_start(model: Model, found: Array, allowed: Array, how: str, per: str) -> None:
     wrong = found > allowed
     if not wrong.any():
         return
     r = int(np.argmax(np.where(wrong, found / np.where(allowed > 0.0, allowed, 1.0), 0.0)))
-    joint, row = labels[r]
-    where = "at the start " if how == "open by" else ""
+    joint, row = model.constraint_labels[r]
     feature = "loops" if joint in {x.name for x in model.loops} else "nonholonomic"
     raise OptionError(
-        f"model {model.name!r}: joint {joint!r} is {where}{how} {found[r]:.3g}{units[r]} ({row}); expected at most {allowed[r]:.2g}. "
+        f"model {model.name!r}, joint {joint!r} ({row}): {how} {found[r]:.3g} {row_units(model)[r]}{per}; "
+        f"expected at most {allowed[r]:.2g}. "
         f"q0, v0 = m.assemble(q0, v0) gives the nearest start that meets all joints; ignore=({feature!r},) runs without."
     )

@@ -54,17 +54,21 @@ def row_units(model: Model) -> list[str]:
     return out
 
 
+def without_coordinates(model: Model) -> list[str]:
+    """Names of the loops and of the joints on velocities."""
+    return [*(x.name for x in model.loops), *(x.name for x in model.nonholonomic)]
+
+
 def joint_force(traj: Trajectory, model: Model, joint: str) -> Array:
     """`Trajectory.reaction`; model: the one that the run saw, without what it ignored."""
-    owners = {name for name, _ in model.constraint_labels} if model.loops or model.nonholonomic else set()
+    owners = without_coordinates(model)
     if joint not in owners and joint not in model.q_slices():
-        full = traj.model
-        if joint in {x.name for x in (*full.loops, *full.nonholonomic)}:
+        if joint in without_coordinates(traj.model):
             raise UnsupportedError(f"joint {joint!r} exerts no force: the run left it out, ignore={tuple(traj.meta['ignore'])!r}.")
-        raise UnknownNameError("joint", joint, [*full.q_slices(), *(x.name for x in (*full.loops, *full.nonholonomic))])
+        raise UnknownNameError("joint", joint, [*model.q_slices(), *without_coordinates(traj.model)])
     if traj.meta.get("control") is not None:
         raise UnsupportedError(
-            f"reaction of joint {joint!r}: the run had a control (or a force given as a function), whose values are not stored, so that the "
+            f"reaction of joint {joint!r}: the run had a control (or a force given as a function), whose values are not stored, so the "
             f"accelerations are not known."
         )
     found = traj._loads
@@ -178,4 +182,3 @@ def cut_free(model: Model) -> Model:
     for constraint in model.nonholonomic:
         free.add_joint(**constraint.to_dict())
     return free
-

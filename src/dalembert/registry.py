@@ -68,6 +68,7 @@ class Stepper:
     step: Any = field(default=None, repr=False, compare=False)
     prepare: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     python: bool = False
+    proved: bool = False  # of a tree: step sizes are proved, see dal.advise
     family: str = ""  # family whose state the step keeps; by default the one named like the system
     adaptive: bool = False  # the error follows tolerances, not h
 

@@ -65,7 +65,7 @@ def simulate(
         raise OptionError(f"simulate: the first argument is {type(m).__name__!r}; expected a Model.")
     options.check_on_fail(on_fail)
     model = m.frozen()
-    family, method = options.choose_stepper(model, stepper, ignore)
+    family, method = options.choose_stepper(model, stepper, ignore, proved=h == "auto")
     resolved = method.resolve(stepper_options)
     q, v = model.check_q(q0), model.check_v(v0)
     if control is not None and not callable(control):

@@ -1,5 +1,7 @@
 """Every registered stepper keeps what its description promises. A new method gets these tests by being registered."""
 
+from dataclasses import replace
+
 import pytest
 
 from dalembert import contracts
@@ -30,12 +32,33 @@ def test_a_wrong_coefficient_is_refused_or_seen() -> None:
         Composition("wrong", 4, (1.3,), "nobody")
 
 
+def test_tree_steppers_are_checked_on_trees() -> None:
+    for stepper in STEPPERS:
+        names = [m.name for m, _, _ in contracts.machines(stepper)]
+        assert ("contract: floating chain" in names) == ("contract: pinned chain" in names) == (stepper.system == "tree")
+
+
+@pytest.mark.parametrize("what", ["momentum", "energy", "time reversal", "symplectic"])
+@pytest.mark.parametrize("name", ["mk2", "cg3"])
+def test_a_method_without_structure_breaks_the_checks(name: str, what: str) -> None:
+    """The checks can fail: what a Runge-Kutta method does not promise, it does not keep."""
+    assert not contracts.run_check(what, find("tree", name)).passed
+
+
+def test_a_wrong_order_is_seen() -> None:
+    stepper = find("tree", "midpoint")
+    assert not contracts.run_check("order", replace(stepper, order=3)).passed
+    assert not contracts.run_check("order", replace(find("tree", "symplectic-euler"), order=2)).passed
+
+
 def test_the_library_has_the_methods_it_lists() -> None:
     expected = {
         "euler", "tln", "cayley", "moser-veselov", "moser-veselov-cayley", "moser-veselov-explicit", "quaternion", "quaternion-linear",
         "stabilized-euler", "bobenko-suris",
     }  # fmt: skip
     assert expected <= {s.name for s in steppers(system="rigid-body")}
+    variational = {"midpoint", "trapezoidal", "symplectic-euler"}
+    assert variational == {s.name for s in steppers(system="tree", symplectic=True)}
 
 
 @pytest.mark.parametrize("stepper", STEPPERS, ids=lambda s: s.name)

@@ -26,7 +26,8 @@ def command(
     found = shell.find_scene(scene)
     model = found.model()
     family = find_family(model)
-    names = [stepper] if stepper is not None else [s.name for s in steppers(system=family.kind) if not unhandled(model, family, s)]
+    able = [s for s in steppers(system=family.kind) if not unhandled(model, family, s) and (s.proved or family.kind != "tree")]
+    names = [stepper] if stepper is not None else [s.name for s in able]
     advices = [advise(model, model.check_q(found.q0), model.check_v(found.v0), name) for name in names]
     if as_json:
         import json

@@ -33,7 +33,6 @@ def start(system: Array, q: Array, v: Array) -> Array:
     state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL)
     p = work[out : out + nv]
     state[:nq], state[nq : nq + nv], state[nq + nv : nq + 2 * nv] = q, p, v
-    state[nq + nv + here.HISTORY * nv + here.KINETIC] = 0.5 * p @ v
     return state
 
 
@@ -50,7 +49,11 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
 
 def advise(model: Model, q: Array, v: Array, stepper: str) -> Any:
     """Provable step sizes at a state."""
-    raise UnsupportedError(f"no step sizes are proved for stepper {stepper!r}.")
+    if stepper != "trapezoidal":
+        raise UnsupportedError(f"no step sizes are proved for stepper {stepper!r} on trees; for 'trapezoidal' they are.")
+    from dalembert.solvability.tree import advise_tree
+
+    return advise_tree(model, q, v, stepper)
 
 
 FAMILY = Family(

@@ -16,7 +16,7 @@ import numpy as np
 from dalembert.errors import AssemblyError
 from dalembert.model.assembly import _size as machine_size
 from dalembert.model.rotation import Array
-from dalembert.reactions import row_units
+from dalembert.reactions import row_units, without_coordinates
 from dalembert.reporting.facts import EXACT_FLOOR
 from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, Item, item
 from dalembert.reporting.tree_facts import TreeFacts
@@ -27,7 +27,8 @@ CLOSED = 1e-6  # a configuration that is farther open tells nothing about redund
 
 def judge_constraints(facts: TreeFacts) -> list[Item]:
     """Loops on positions and velocities, joints on velocities, redundancy."""
-    model, out = facts.model, []
+    model = facts.model
+    out: list[Item] = []
     if model.loops or model.nonholonomic:
         rates = relative_rates(facts)
         n = model._constraints().holonomic
@@ -36,8 +37,7 @@ def judge_constraints(facts: TreeFacts) -> list[Item]:
         if n < len(rates):
             out.append(judge_rates(facts, rates[n:]))
         out += redundancy(facts)
-    left_out = [x.name for x in (*facts.traj.model.loops, *facts.traj.model.nonholonomic)]
-    left_out = [name for name in left_out if name not in {x.name for x in (*model.loops, *model.nonholonomic)}]
+    left_out = [name for name in without_coordinates(facts.traj.model) if name not in without_coordinates(model)]
     if left_out:
         words = ", ".join(map(repr, left_out[:4])) + (f" and {len(left_out) - 4} more" if len(left_out) > 4 else "")
         out.append(item("left out", NOT_APPLICABLE, None, None, f"joints that the run left out: {words}"))

@@ -64,7 +64,7 @@ def judge_split(facts: Facts) -> Item | None:
     if not split:
         return None
     every = int(facts.traj.meta["every"])
-    what = f"{split} of {len(parts)} steps were" if every == 1 else f"in {split} of {len(parts)} recorded intervals ({every} steps each) steps were"
+    what = f"{split} of {len(parts)} steps were" if every == 1 else f"in {split} of {len(parts)} intervals of {every} steps, steps were"
     text = f"{what} split to converge (up to {parts.max():.0f} parts): there the map is not symplectic and energy is not promised"
     return item("split steps", WARN, split, None, f"{text}; try a smaller h")
 

@@ -51,9 +51,11 @@ def symmetries(model: Model) -> list[Symmetry]:
         return []
     shifts = kept if not np.abs(kept[:, :3]).max() > SMALL else _null(kept[:, :3].T) @ kept
     turns = _across(kept, shifts)
+    shifts = _clean(np.concatenate([np.zeros((len(shifts), 3)), shifts[:, 3:]], axis=1))
     out = [Symmetry(_shift_label(model, shifts[:, 3:]), shifts)] if len(shifts) else []
     if len(turns):
         turns = turns / np.linalg.norm(turns[:, :3], axis=1, keepdims=True)
+        turns = _clean(turns)
         turns *= np.where(turns[np.arange(len(turns)), np.argmax(np.abs(turns[:, :3]), axis=1)] < 0.0, -1.0, 1.0)[:, None]
         out.append(Symmetry(_turn_label(model, turns, len(shifts)), turns))
     return out
@@ -174,10 +176,15 @@ def _null(A: Array) -> Array:
     return Vt[int(np.sum(s > SMALL * max(1.0, s.max(initial=0.0)))) :]
 
 
+def _clean(rows: Array) -> Array:
+    """Without the round-off of zeros."""
+    return np.where(np.abs(rows) > 1e-13, rows, 0.0)
+
+
 def _across(space: Array, part: Array) -> Array:
     """Rows that span what is left of a space without a part of it; for all three rotations about a point: about x, y, z."""
     left = space - space @ part.T @ part
-    U, s, Vt = np.linalg.svd(left)
+    _, s, Vt = np.linalg.svd(left)
     rows = Vt[: int(np.sum(s > 1e-6))]
     return np.linalg.solve(rows[:, :3], rows) if len(rows) == 3 else rows
 
@@ -197,7 +204,7 @@ def _shift_label(model: Model, directions: Array) -> str:
     if len(directions) == 3:
         return "p"
     if len(directions) == 1:
-        return "p" + _name(directions[0])
+        return "p" + _name(np.copysign(1.0, directions[0][np.argmax(np.abs(directions[0]))]) * directions[0])
     normal = _null(directions)[0]
     k = int(np.argmax(np.abs(normal)))
     if abs(normal[k]) > 1.0 - SMALL:
@@ -213,4 +220,3 @@ def _turn_label(model: Model, turns: Array, shifts: int) -> str:
     if not roots:
         return f"{what} about a fixed point"
     return f"{what} about the {'pivot' if roots[0].kind == 'spherical' else 'axis of ' + repr(roots[0].name)}"
-

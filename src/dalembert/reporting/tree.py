@@ -2,9 +2,11 @@
 
 Momentum: components that belong to a symmetry of the machine (`symmetries.py`) stay constant to round-off where the stepper promises
 that, max(1e-11, eps N) relative to sqrt(2 m T) (linear; T the largest kinetic energy) or to the largest sum of |x| |p| + |spin| over the
-bodies (angular, x from the axis or point). Energy: a band of (h Omega)^p without drift, as for bodies (`energy.py`), where the stepper
-promises that, all forces have a smooth potential, no joint is on velocities and no step was split; with dampers alone it never rises. Where the
-step is too coarse for the order to mean anything, (h Omega)^p > 0.2, a wider band warns and does not fail. Everything else is measured.
+bodies (angular, x from the axis or point).
+
+Energy: a band of (h Omega)^p without drift, as for bodies (`energy.py`), where the stepper promises that, all forces have a smooth
+potential, no joint is on velocities and no step was split; with dampers alone it never rises. Where the step is too coarse for the order
+to mean anything, (h Omega)^p > 0.2, a wider band warns and does not fail. Everything else is measured.
 """
 
 from __future__ import annotations

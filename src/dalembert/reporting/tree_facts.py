@@ -124,8 +124,12 @@ class TreeFacts(Facts):
     def _rates_at(self, q: Array) -> tuple[float, float]:
         m, n = self.model, self.model.nv
         rest, steps = np.zeros(n), DIFFERENCE * np.eye(n)
-        K = np.array([m.inverse_dynamics(m.integrate(q, d), rest, rest) - m.inverse_dynamics(m.integrate(q, -d), rest, rest) for d in steps])
-        C = np.array([m.inverse_dynamics(q, d, rest) - m.inverse_dynamics(q, -d, rest) for d in steps])
+
+        def held(at: Array, v: Array) -> Array:
+            return m.inverse_dynamics(at, v, rest)
+
+        K = np.array([held(m.integrate(q, d), rest) - held(m.integrate(q, -d), rest) for d in steps])
+        C = np.array([held(q, d) - held(q, -d) for d in steps])
         N = self._allowed(q)
         M = N.T @ m.mass_matrix(q) @ N
         found = [_largest(N.T @ (X.T / (2.0 * DIFFERENCE)) @ N, M) for X in (K, C)]

@@ -196,7 +196,9 @@ def test_trapezoidal_equation_of_a_floating_base(chain):
 
     def shape_term(r, v):
         level = model.neutral()[:7]
-        return np.concatenate([np.zeros(6), h / 2 * slope(lambda d: kinetic(np.concatenate([level + 0 * d[..., :1], r + d], axis=-1), v), 2)])
+        return np.concatenate(
+            [np.zeros(6), h / 2 * slope(lambda d: kinetic(np.concatenate([level + 0 * d[..., :1], r + d], axis=-1), v), 2)]
+        )
 
     def pulled(x, p):
         return np.concatenate([dal.se3.dcay_inv(x).T @ p[:6], p[6:]])

@@ -15,6 +15,7 @@ enter(
     summary="variational trapezoidal rule on SE(3) x R^m, the method whose step sizes are proved",
     order=2,
     self_adjoint=True,
+    proved=True,
     conserves=("momentum: exactly", "energy: bounded", "attitude: exactly"),
     references=("kobilarov2014",),
     rank=2,

@@ -6,7 +6,7 @@ their times are kept too.
 
 from dalembert.kernels._jit import inline
 from dalembert.kernels.tree.layout import NQ, NV
-from dalembert.kernels.tree.variational.layout import HISTORY, KINETIC, KNOWN, TIMES
+from dalembert.kernels.tree.variational.layout import HISTORY, KNOWN, TIMES
 
 REACH = 0.5  # an extrapolation by more than this per step (rad, m) is not trusted
 NEAR = 0.4  # nor one from times that are closer than this part of the step
@@ -49,8 +49,8 @@ def predict(system, state, work, h, v, careful):
 
 
 @inline
-def remember(system, state, work, h, v, kinetic):
-    """Keep the velocity and the kinetic energy of the interval that was just travelled."""
+def remember(system, state, work, h, v):
+    """Keep the velocity of the interval that was just travelled."""
     nv = int(system[NV])
     at = history(system)
     tail = at + HISTORY * nv
@@ -66,4 +66,3 @@ def remember(system, state, work, h, v, kinetic):
         state[tail + TIMES + 1] = state[tail + TIMES] - h
         state[tail + KNOWN] = 3.0
     state[tail + TIMES] = -0.5 * h
-    state[tail + KINETIC] = kinetic

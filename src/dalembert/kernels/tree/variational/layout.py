@@ -1,7 +1,7 @@
 """Where a variational step keeps its numbers.
 
 state    q (nq), p (nv), then three earlier interval velocities (nv each, latest first), and for the prediction of the next one their
-         number, their times relative to the node and the kinetic energy of the latest
+         number and their times relative to the node
 system   from STEPPER_DATA on: options, and where the parts of the workspace start
 work     from AT_FREE on: vectors, then one record per link for each configuration ("side") that a method evaluates, then the factors
 """
@@ -48,11 +48,10 @@ DATA_SIZE = 36
 
 # state, after q and p
 HISTORY = 3  # interval velocities that are kept
-# behind them: their number, their times relative to the current node, the kinetic energy of the latest
+# behind them: their number, their times relative to the current node
 KNOWN = 0
 TIMES = 1
-KINETIC = TIMES + HISTORY
-STATE_TAIL = KINETIC + 1
+STATE_TAIL = TIMES + HISTORY
 
 # record of a link at one configuration. R, P and VEL as in kernels/tree/layout.py
 MOM = 18  # momentum of the subtree (6)

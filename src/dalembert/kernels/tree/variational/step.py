@@ -20,9 +20,7 @@ from dalembert.kernels.tree.variational.layout import (
     DV,
     F_LEFT,
     F_RIGHT,
-    HISTORY,
     HV,
-    KINETIC,
     L_BAR,
     MAX_ITERATIONS,
     METHOD,
@@ -53,8 +51,8 @@ ITERATIONS, RESIDUAL, SUBSTEPS = 0, 1, 2
 
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off
 ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
-JUMP = 2.0  # a step that multiplies kinetic energy and work by more than this is not trusted,
-BEND = 2.0  # nor one whose velocity changes by more than this per step (rad, m)
+JUMP = 2.0  # a step whose kinetic energy is more than this times what it started with and the work is not trusted,
+BEND = 1.0  # nor one whose velocity changes by more than this per step (rad, m)
 SHORTEST = 1e-3  # part of a correction below which a line search gives up
 TRIALS = 10  # as it is, with a line search, then in 2, 4, ..., 256 parts
 
@@ -152,13 +150,13 @@ def newton(h, system, work, info, careful):
 
 @kernel
 def trusted(h, system, state, work, kinetic):
-    """False where the kinetic energy grew by far more than the work of all forces, or a joint turned round: then the step is too large."""
+    """False where the kinetic energy l.v/2 is far more than p_k.v/2 and the work of all forces, or a joint turned round: the step is too large."""
     nv = int(system[NV])
     at, latest = history(system), slot(system, V)
     for i in range(nv):
         if not abs(h * (work[latest + i] - state[at + i])) <= BEND:
             return False
-    known = state[history(system) + HISTORY * nv + KINETIC]
+    known = 0.5 * abs(product(work, latest, slot(system, P_OLD), nv))
     if kinetic <= JUMP * known:
         return True
     v, other = slot(system, V), slot(system, DELTA)
@@ -211,7 +209,7 @@ def move_on(h, system, state, work):
         state[i] = work[q_new + i]
     for i in range(nv):
         state[nq + i] = work[out + i]
-    remember(system, state, work, h, v, kinetic)
+    remember(system, state, work, h, v)
     return OK
 
 
