@@ -360,12 +360,10 @@ def test_a_peer_that_diverges_is_cut_at_its_last_finite_node(tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == []  # MuJoCo would leave a log file
 
 
-def test_mk8_is_a_reference_and_trees_are_refused_by_name():
+def test_mk8_is_a_reference():
     m = dal.Model("top")
     m.add_body("rotor", 1.0, (1, 1.3, 0.8), com=(0, 0.1, 0.5))
     m.add_joint("tip", "spherical", "world", "rotor")
     found = dal.work_precision(m, ["tln", "mk4"], [0.02, 0.01, 0.005], 1.0, reference="mk8", v0=(0.3, 1.0, 2.0))
     assert "mk8 at rtol 1e-12" in found.reference.text
     assert found.orders["mk4"] == pytest.approx(4, abs=0.2)
-    with pytest.raises(dal.UnsupportedError, match="is a tree"):
-        dal.compare(dal.scenes.find("pendulum-chain").model(), [("mk4", 0.01)], 1.0)

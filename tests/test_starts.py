@@ -131,16 +131,17 @@ def test_closed_runs_resume_bit_for_bit(tmp_path):
 
 
 def test_failure_of_a_tree_speaks_of_trees():
-    with pytest.raises(dal.SimulationError) as caught:
-        dal.scenes.find("pendulum-chain").simulate(stepper="trapezoidal", h=0.1, rescue=False)
-    message = str(caught.value)
-    assert "cayley" not in message
-    assert "smaller h, or rescue=True" in message or "provably solvable" in message
-    assert len(caught.value.traj) > 1
+    """Two or three Newton iterations are too few; for trapezoidal a smaller step is proved, for midpoint none is."""
+    for method, advice in (("trapezoidal", r"A step of h = 0\.0\d+ s is provably solvable here"), ("midpoint", "Try a smaller h")):
+        with pytest.raises(dal.SimulationError, match=rf"{advice}; rescue=True repeats") as caught:
+            dal.scenes.find("pendulum-chain").simulate(stepper=method, h=0.1, rescue=False, max_iterations=1)
+        assert "cayley" not in str(caught.value)
+        assert len(caught.value.traj) >= 1
 
 
 def test_rescued_steps_are_counted():
-    traj = dal.scenes.find("pendulum-chain").simulate(stepper="trapezoidal", h=0.1)
+    """Three Newton iterations are too few for most steps of this size."""
+    traj = dal.scenes.find("pendulum-chain").simulate(stepper="trapezoidal", h=0.05, max_iterations=3)
     assert traj.meta["rescued"] == np.count_nonzero(traj.solver["substeps"]) > 0
     assert "rescued" not in dal.scenes.find("pendulum-chain").simulate(stepper="trapezoidal", t_end=0.1).meta
 
@@ -185,7 +186,7 @@ def test_inspect_lists_joints_without_coordinates_and_mobility():
 
 
 def test_run_says_when_steps_were_split():
-    code, text = call("run", "pendulum-chain", "-s", "trapezoidal", "--h", "0.1", "--no-progress")
+    code, text = call("run", "pendulum-chain", "-s", "trapezoidal", "--h", "0.05", "--option", "max_iterations=3", "--no-progress")
     assert code == 0
     assert "needed smaller parts to converge" in " ".join(text.split())
     _, text = call("run", "pendulum-chain", "-s", "trapezoidal", "--h", "0.01", "-t", "0.1", "--no-progress")

@@ -237,19 +237,20 @@ class Run:
         if self.method.python:
             return kept
         q, v = self.engine.observe()
-        rescue = ", or rescue=True, which repeats such a step in smaller parts" if self.meta["options"].get("rescue") is False else ""
+        rescue = "; rescue=True repeats such a step in smaller parts" if self.meta["options"].get("rescue") is False else ""
         try:
             with np.errstate(all="ignore"):  # at an overflowing state the advice may be 0 or nothing, but not a warning
                 advice = self.family.advise(self.model, q, v, self.method.name)
         except (UnsupportedError, OptionError, KeyError):
             return f"Try a smaller h{rescue}. {kept}"
         bound = min(advice.h_newton, advice.h_jacobian)  # the smaller one guarantees both
-        if 0 < bound < np.inf:
-            sure = self.family.kind != "tree" or advice.rigorous.get("h_newton", False)
-            how = "is provably solvable" if sure else "can be solved, by an estimate that is not proved,"
-            return f"The largest step that {how} here is h = {bound:.4g} s{rescue}. {kept}"
         if self.family.kind == "tree":
-            return f"No step size is provably safe at this state; try a smaller h{rescue}. {kept}"
+            if not 0 < bound < self.engine.h:
+                return f"Try a smaller h{rescue}. {kept}"
+            sure = "is provably solvable" if advice.rigorous.get("h_newton") else "should be solvable (estimated, not proved)"
+            return f"A step of h = {bound:.4g} s {sure} here{rescue}. {kept}"
+        if 0 < bound < np.inf:
+            return f"The largest step that is provably solvable here is h = {bound:.4g} s. {kept}"
         other = "" if self.method.name == "cayley" else ", or stepper 'cayley'"
         return f"No step size is provably safe for this method; try a smaller h{other}. {kept}"
 

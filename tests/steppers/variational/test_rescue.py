@@ -142,7 +142,7 @@ def test_a_machine_at_rest_stays_there(chain, method):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_control_that_is_no_number(chain, method, value):
     m, q, v = chain
-    with pytest.raises(SimulationError, match="control returned .*expected finite") as caught:
+    with pytest.raises(SimulationError, match=r"control returned .*expected finite") as caught:
         dal.simulate(m, method, h=0.01, t_end=0.1, q0=q, v0=v, control=lambda t, q, v: np.full(8, value if t > 0.055 else 0.0))
     assert len(caught.value.traj) == 7 and finite(caught.value.traj)
 
