@@ -69,7 +69,7 @@ from dalembert.kernels.tree.variational.layout import (
     V,
 )
 from dalembert.kernels.tree.variational.linear import solve_any
-from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, slot
+from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT
 from dalembert.kernels.tree.variational.retraction import retract
 
 REDUNDANT = 1e-10  # pivots of the small matrix below this part of the largest are zero
@@ -115,13 +115,14 @@ def rows_at(system, work, q, g, G):
 @kernel
 def begin(system, work):
     """Rows at the first node, no impulse yet."""
+    data = int(system[STEPPER_DATA])
     _, total = count(system)
     for r in range(total):
-        work[slot(system, LAMBDA) + r] = 0.0
-        work[slot(system, GAP) + r] = 0.0
-    rows_at(system, work, slot(system, Q_OLD), slot(system, PUSH), slot(system, ROWS_OLD))
+        work[int(system[data + LAMBDA]) + r] = 0.0
+        work[int(system[data + GAP]) + r] = 0.0
+    rows_at(system, work, int(system[data + Q_OLD]), int(system[data + PUSH]), int(system[data + ROWS_OLD]))
     for i in range(total * int(system[NV])):
-        work[slot(system, ROWS_NEW) + i] = work[slot(system, ROWS_OLD) + i]
+        work[int(system[data + ROWS_NEW]) + i] = work[int(system[data + ROWS_OLD]) + i]
 
 
 @inline
@@ -137,7 +138,8 @@ def push(work, G, weights, m, nv, s, out):
 @kernel
 def add_impulses(system, work, s, out):
     """work[out:] += s G(q_k)^T lambda"""
-    push(work, slot(system, ROWS_OLD), slot(system, LAMBDA), int(system[CONSTRAINTS]), int(system[NV]), s, out)
+    data = int(system[STEPPER_DATA])
+    push(work, int(system[data + ROWS_OLD]), int(system[data + LAMBDA]), int(system[CONSTRAINTS]), int(system[NV]), s, out)
 
 
 @kernel
@@ -148,22 +150,22 @@ def rows_ahead(h, system, work):
     data = int(system[STEPPER_DATA])
     exponential = system[data + RETRACTION] != 0.0
     method = int(system[data + METHOD])
-    v, x, q_old = slot(system, V), slot(system, HV), slot(system, Q_OLD)
-    g, G, spare, old = slot(system, GAP), slot(system, ROWS_NEW), slot(system, SPARE_ROWS), slot(system, ROWS_OLD)
+    v, x, q_old = int(system[data + V]), int(system[data + HV]), int(system[data + Q_OLD])
+    g, G, spare, old = int(system[data + GAP]), int(system[data + ROWS_NEW]), int(system[data + SPARE_ROWS]), int(system[data + ROWS_OLD])
     for i in range(nv):
         work[x + i] = h * work[v + i]
     end = total if method == MIDPOINT else m
     for k in range(2):  # 0: on positions, 1: on velocities, and springs at the middle
         if (holonomic == 0 and k == 0) or (holonomic == end and k == 1):
             continue
-        q = slot(system, Q_NEW if k == 0 else Q_MID)
+        q = int(system[data + (Q_NEW if k == 0 else Q_MID)])
         if k == 1 and method == EULER:
             q = q_old
         else:
             retract(system, work, q_old, x, q, exponential, k == 1)
-        rows_at(system, work, q, slot(system, PUSH), spare)
+        rows_at(system, work, q, int(system[data + PUSH]), spare)
         for r in range(0 if k == 0 else holonomic, holonomic if k == 0 else end):
-            work[g + r] = work[slot(system, PUSH) + r] / h if k == 0 else 0.0
+            work[g + r] = work[int(system[data + PUSH]) + r] / h if k == 0 else 0.0
             for i in range(nv):
                 work[G + r * nv + i] = work[spare + r * nv + i]
                 if k == 1 and r < m:
@@ -191,11 +193,12 @@ def small_matrix(system, work, side, both, rows, total, wl, wr):
 
     J has been factored. wl, wr: weights of velocity and position in the forces of the springs. Uses TRIAL and DELTA.
     """
+    data = int(system[STEPPER_DATA])
     m, _ = count(system)
     nv = int(system[NV])
-    e, dv = slot(system, TRIAL), slot(system, DELTA)
-    schur, ahead, reply = slot(system, SCHUR), slot(system, ROWS_NEW), slot(system, REPLY)
-    order = slot(system, ORDER)
+    e, dv = int(system[data + TRIAL]), int(system[data + DELTA])
+    schur, ahead, reply = int(system[data + SCHUR]), int(system[data + ROWS_NEW]), int(system[data + REPLY])
+    order = int(system[data + ORDER])
     for r in range(m, total):
         if softness(system, r - m, wl, wr) == 0.0:  # without stiffness it takes no part
             for i in range(nv):
@@ -230,13 +233,14 @@ def inner(work, a, b, n):
 @inline
 def impulses(system, work, total, velocity, gap):
     """Solve the small matrix for the impulses that take away gap + ROWS_NEW velocity; returns where they are."""
+    data = int(system[STEPPER_DATA])
     nv = int(system[NV])
-    right, order, rows = slot(system, PUSH), slot(system, ORDER), slot(system, ROWS_NEW)
+    right, order, rows = int(system[data + PUSH]), int(system[data + ORDER]), int(system[data + ROWS_NEW])
     scales = order + 2 * total
     for r in range(total):
         missing = inner(work, rows + r * nv, velocity, nv) + (work[gap + r] if gap >= 0 else 0.0)
         work[right + r] = -missing * work[scales + r]
-    apply(work, slot(system, SCHUR), order, total, int(work[order + 3 * total]), right, right + total)
+    apply(work, int(system[data + SCHUR]), order, total, int(work[order + 3 * total]), right, right + total)
     for r in range(total):
         work[right + total + r] *= work[scales + r]
     return right + total
@@ -245,10 +249,11 @@ def impulses(system, work, total, velocity, gap):
 @kernel
 def constrain(system, work):
     """Add to the correction work[DV:] what keeps the constraints and what the springs answer, and the impulses to LAMBDA."""
+    data = int(system[STEPPER_DATA])
     m, total = count(system)
-    dv, sums = slot(system, DV), slot(system, LAMBDA)
-    found = impulses(system, work, total, dv, slot(system, GAP))
-    push(work, slot(system, REPLY), found, total, int(system[NV]), 1.0, dv)
+    dv, sums = int(system[data + DV]), int(system[data + LAMBDA])
+    found = impulses(system, work, total, dv, int(system[data + GAP]))
+    push(work, int(system[data + REPLY]), found, total, int(system[NV]), 1.0, dv)
     for r in range(m):
         work[sums + r] += work[found + r]
 
@@ -256,10 +261,11 @@ def constrain(system, work):
 @kernel
 def project(system, work, q, p):
     """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q. False where M is singular."""
+    data = int(system[STEPPER_DATA])
     m, nv = int(system[CONSTRAINTS]), int(system[NV])
-    side, fac, rows = slot(system, SIDE_1), slot(system, FACTOR), slot(system, ROWS_NEW)
-    x, e, dv = slot(system, HV), slot(system, TRIAL), slot(system, DV)
-    rows_at(system, work, q, slot(system, PUSH), rows)
+    side, fac, rows = int(system[data + SIDE_1]), int(system[data + FACTOR]), int(system[data + ROWS_NEW])
+    x, e, dv = int(system[data + HV]), int(system[data + TRIAL]), int(system[data + DV])
+    rows_at(system, work, q, int(system[data + PUSH]), rows)
     for i in range(int(system[LINKS])):
         place(system, work, i, q, side + i * SIDE_SIZE)
         for k in range(VEL, SIDE_SIZE):

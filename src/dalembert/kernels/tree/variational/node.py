@@ -2,18 +2,18 @@
 
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.kinematics import place
-from dalembert.kernels.tree.layout import LINKS, NQ, NV, VEL
+from dalembert.kernels.tree.layout import LINKS, NQ, NV, STEPPER_DATA, VEL
 from dalembert.kernels.tree.variational.factor import factor, solve
 from dalembert.kernels.tree.variational.layout import DV, FACTOR, HV, Q_OLD, SIDE_0, SIDE_SIZE, E
-from dalembert.kernels.tree.variational.residual import slot
 
 
 @kernel
 def nodal(system, state, work, q, v):
     """q of the state, and v from M(q) v = p. NaN where the mass matrix is singular."""
+    data = int(system[STEPPER_DATA])
     nq, nv = int(system[NQ]), int(system[NV])
-    q_old, e, dv, x = slot(system, Q_OLD), slot(system, E), slot(system, DV), slot(system, HV)
-    side, fac = slot(system, SIDE_0), slot(system, FACTOR)
+    q_old, e, dv, x = int(system[data + Q_OLD]), int(system[data + E]), int(system[data + DV]), int(system[data + HV])
+    side, fac = int(system[data + SIDE_0]), int(system[data + FACTOR])
     for i in range(nq):
         q[i] = state[i]
         work[q_old + i] = state[i]

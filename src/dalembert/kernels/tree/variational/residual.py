@@ -1,13 +1,13 @@
 """The discrete Euler-Lagrange equations of one step.
 
-    L_d = h L(q_k, v)                            symplectic Euler            dL/dv and forces at the first node
-    L_d = h L(q_k+1/2, v)                        midpoint                    between the nodes
-    L_d = h/2 [L(q_k, v) + L(q_k+1, v)]          trapezoidal                 at both nodes         Kobilarov (21)-(25), (62)-(64)
+L_d = h L(q_k, v)                            symplectic Euler            dL/dv and forces at the first node
+L_d = h L(q_k+1/2, v)                        midpoint                    between the nodes
+L_d = h/2 [L(q_k, v) + L(q_k+1, v)]          trapezoidal                 at both nodes         Kobilarov (21)-(25), (62)-(64)
 
-    e(v) = dtau_hv^-T l - h f_left - p_k
+e(v) = dtau_hv^-T l - h f_left - p_k
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.layout import NV, STEPPER_DATA
 from dalembert.kernels.tree.variational.layout import (
     F_LEFT,
@@ -34,12 +34,6 @@ from dalembert.kernels.tree.variational.side import evaluate
 EULER, MIDPOINT, TRAPEZOIDAL = 0, 1, 2
 
 
-@inline
-def slot(system, name):
-    """An entry of the stepper's data as a place in work."""
-    return int(system[int(system[STEPPER_DATA]) + name])
-
-
 @kernel
 def residual(h, system, work, last):
     """work[E:] = e(v); the records of the sides are those of v afterwards, the places of the first node are known.
@@ -49,18 +43,18 @@ def residual(h, system, work, last):
     nv = int(system[NV])
     data = int(system[STEPPER_DATA])
     method, exponential = int(system[data + METHOD]), system[data + RETRACTION] != 0.0
-    v, e, x = slot(system, V), slot(system, E), slot(system, HV)
-    l, fl, fr, p_old = slot(system, L_BAR), slot(system, F_LEFT), slot(system, F_RIGHT), slot(system, P_OLD)
-    ls, fs, q_old = slot(system, L_SIDE), slot(system, F_SIDE), slot(system, Q_OLD)
+    v, e, x = int(system[data + V]), int(system[data + E]), int(system[data + HV])
+    l, fl, fr, p_old = int(system[data + L_BAR]), int(system[data + F_LEFT]), int(system[data + F_RIGHT]), int(system[data + P_OLD])
+    ls, fs, q_old = int(system[data + L_SIDE]), int(system[data + F_SIDE]), int(system[data + Q_OLD])
     for i in range(nv):
         work[x + i] = h * work[v + i]
     first, end = (0, 1) if method == EULER else ((2, 3) if method == MIDPOINT else (0, 2))
     for k in range(first, end):  # 0: first node, 1: second node, 2: middle
-        q, side, out = q_old, slot(system, SIDE_0), l
+        q, side, out = q_old, int(system[data + SIDE_0]), l
         if k == 1:
-            q, side, out = slot(system, Q_NEW), slot(system, SIDE_1), ls
+            q, side, out = int(system[data + Q_NEW]), int(system[data + SIDE_1]), ls
         elif k == 2:
-            q, side = slot(system, Q_MID), slot(system, SIDE_M)
+            q, side = int(system[data + Q_MID]), int(system[data + SIDE_M])
         if k != 0:
             retract(system, work, q_old, x, q, exponential, k == 2)
         evaluate(system, work, q, v, side, out, fs, k == 0, k != 1 or last)

@@ -42,7 +42,7 @@ from dalembert.kernels.tree.variational.layout import (
     V,
 )
 from dalembert.kernels.tree.variational.linear import factor_step, solve_any
-from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, TRAPEZOIDAL, residual, slot
+from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, TRAPEZOIDAL, residual
 from dalembert.kernels.tree.variational.retraction import retract, right_momentum
 from dalembert.kernels.tree.variational.side import evaluate
 
@@ -90,9 +90,9 @@ def newton(h, system, work, info, careful):
     nv = int(system[NV])
     data = int(system[STEPPER_DATA])
     method = int(system[data + METHOD])
-    v, dv, e = slot(system, V), slot(system, DV), slot(system, E)
-    trial, delta = slot(system, TRIAL), slot(system, DELTA)
-    side, both = slot(system, SIDE_M) if method == MIDPOINT else slot(system, SIDE_0), method == TRAPEZOIDAL
+    v, dv, e = int(system[data + V]), int(system[data + DV]), int(system[data + E])
+    trial, delta = int(system[data + TRIAL]), int(system[data + DELTA])
+    side, both = int(system[data + SIDE_M]) if method == MIDPOINT else int(system[data + SIDE_0]), method == TRAPEZOIDAL
     wl = h if method == EULER else 0.5 * h
     tol, limit = system[data + TOL], int(system[data + MAX_ITERATIONS])
     renew, finished, bound = True, limit < 0, system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0
@@ -121,7 +121,7 @@ def newton(h, system, work, info, careful):
                 return SINGULAR
             renew = False
             if bound:
-                small_matrix(system, work, side, both, slot(system, ROWS_OLD), total, wl, h - wl if method == MIDPOINT else 0.0)
+                small_matrix(system, work, side, both, int(system[data + ROWS_OLD]), total, wl, h - wl if method == MIDPOINT else 0.0)
         solve_any(system, work, side, both, e, dv)
         if bound:
             constrain(system, work)
@@ -150,20 +150,23 @@ def newton(h, system, work, info, careful):
 
 @kernel
 def trusted(h, system, state, work, kinetic):
-    """False where the kinetic energy l.v/2 is far more than p_k.v/2 and the work of all forces, or a joint turned round: the step is too large."""
+    """False where the step is too large: a joint turned round, or the kinetic energy l.v/2 exceeds p_k.v/2 and the work of forces by far."""
+    data = int(system[STEPPER_DATA])
     nv = int(system[NV])
-    at, latest = history(system), slot(system, V)
+    at, latest = history(system), int(system[data + V])
     for i in range(nv):
         if not abs(h * (work[latest + i] - state[at + i])) <= BEND:
             return False
-    known = 0.5 * abs(product(work, latest, slot(system, P_OLD), nv))
+    known = 0.5 * abs(product(work, latest, int(system[data + P_OLD]), nv))
     if kinetic <= JUMP * known:
         return True
-    v, other = slot(system, V), slot(system, DELTA)
-    middle = int(system[int(system[STEPPER_DATA]) + METHOD]) == MIDPOINT
-    q, side = (slot(system, Q_MID), slot(system, SIDE_M)) if middle else (slot(system, Q_OLD), slot(system, SIDE_0))
-    evaluate(system, work, q, v, side, slot(system, DV), other, True, False)  # without forces
-    power = product(work, v, slot(system, F_LEFT), nv) + product(work, v, slot(system, F_RIGHT), nv) - product(work, v, other, nv)
+    v, other = int(system[data + V]), int(system[data + DELTA])
+    middle = int(system[data + METHOD]) == MIDPOINT
+    q, side = int(system[data + (Q_MID if middle else Q_OLD)]), int(system[data + (SIDE_M if middle else SIDE_0)])
+    evaluate(system, work, q, v, side, int(system[data + DV]), other, True, False)  # without forces
+    power = (
+        product(work, v, int(system[data + F_LEFT]), nv) + product(work, v, int(system[data + F_RIGHT]), nv) - product(work, v, other, nv)
+    )
     return kinetic <= JUMP * (known + abs(h * power))
 
 
@@ -172,12 +175,12 @@ def set_up(h, system, state, work, careful):
     """Copy the node to work, predict the velocity, place what does not change during the iteration."""
     nq, nv = int(system[NQ]), int(system[NV])
     data = int(system[STEPPER_DATA])
-    q_old, p_old, side = slot(system, Q_OLD), slot(system, P_OLD), slot(system, SIDE_0)
+    q_old, p_old, side = int(system[data + Q_OLD]), int(system[data + P_OLD]), int(system[data + SIDE_0])
     for i in range(nq):
         work[q_old + i] = state[i]
     for i in range(nv):
         work[p_old + i] = state[nq + i]
-    predict(system, state, work, h, slot(system, V), careful)
+    predict(system, state, work, h, int(system[data + V]), careful)
     if int(system[data + METHOD]) != MIDPOINT:
         for i in range(int(system[LINKS])):
             place(system, work, i, q_old, side + i * SIDE_SIZE)
@@ -191,9 +194,9 @@ def move_on(h, system, state, work):
     nq, nv = int(system[NQ]), int(system[NV])
     data = int(system[STEPPER_DATA])
     exponential = system[data + RETRACTION] != 0.0
-    q_old, q_new, p_old = slot(system, Q_OLD), slot(system, Q_NEW), slot(system, P_OLD)
-    v, x, out = slot(system, V), slot(system, HV), slot(system, E)
-    kinetic = 0.5 * abs(product(work, v, slot(system, L_BAR), nv))
+    q_old, q_new, p_old = int(system[data + Q_OLD]), int(system[data + Q_NEW]), int(system[data + P_OLD])
+    v, x, out = int(system[data + V]), int(system[data + HV]), int(system[data + E])
+    kinetic = 0.5 * abs(product(work, v, int(system[data + L_BAR]), nv))
     if system[data + RESCUE] != 0.0 and not trusted(h, system, state, work, kinetic):
         return NOT_CONVERGED
     for i in range(nv):
@@ -202,7 +205,7 @@ def move_on(h, system, state, work):
     if bound:
         add_impulses(system, work, 1.0, p_old)
     retract(system, work, q_old, x, q_new, exponential, False)
-    right_momentum(system, work, h, x, p_old, slot(system, F_LEFT), slot(system, F_RIGHT), out, exponential)
+    right_momentum(system, work, h, x, p_old, int(system[data + F_LEFT]), int(system[data + F_RIGHT]), out, exponential)
     if bound and not project(system, work, q_new, out):
         return SINGULAR
     for i in range(nq):
@@ -218,7 +221,7 @@ def step(t, h, system, state, work, info):
     """One step, and where it fails and rescue is on, the same once more with a line search, then in parts (info[SUBSTEPS] of them)."""
     data = int(system[STEPPER_DATA])
     rescue = system[data + RESCUE] != 0.0
-    saved = slot(system, SAVED)
+    saved = int(system[data + SAVED])
     info[ITERATIONS], info[RESIDUAL], info[SUBSTEPS] = 0.0, 0.0, 0.0
     for i in range(state.shape[0]):
         work[saved + i] = state[i]
