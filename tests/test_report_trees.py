@@ -301,8 +301,12 @@ def test_left_out_joints_are_said_to_be():
 
 @pytest.mark.parametrize("every", [1, 10])
 def test_split_steps_warn_and_take_the_promise_of_energy_away(every):
-    """Three Newton iterations are too few for most steps of this size."""
-    traj = dal.scenes.find("pendulum-chain").simulate(stepper="trapezoidal", h=0.05, t_end=10.0, every=every, max_iterations=3)
+    """Newton iterations so few that some steps do not converge, and parts of them do."""
+    scene = dal.scenes.find("pendulum-chain")
+    runs = (
+        scene.simulate(stepper="trapezoidal", h=0.05, t_end=10.0, every=every, max_iterations=n, on_fail="return") for n in range(3, 20)
+    )
+    traj = next(r for r in runs if r.status == "ok" and r.solver["substeps"].any())
     report = traj.report()
     assert report["split steps"].verdict == "warn", report.text
     assert "symplectic" in report["split steps"].text

@@ -245,10 +245,9 @@ class Run:
             return f"Try a smaller h{rescue}. {kept}"
         bound = min(advice.h_newton, advice.h_jacobian)  # the smaller one guarantees both
         if self.family.kind == "tree":
-            if not 0 < bound < self.engine.h:
-                return f"Try a smaller h{rescue}. {kept}"
-            sure = "is provably solvable" if advice.rigorous.get("h_newton") else "should be solvable (estimated, not proved)"
-            return f"A step of h = {bound:.4g} s {sure} here{rescue}. {kept}"
+            if advice.rigorous.get("h_newton") and 0 < bound < self.engine.h:
+                return f"A step of h = {bound:.4g} s is provably solvable here{rescue}. {kept}"
+            return f"Try a smaller h{rescue}. {kept}"
         if 0 < bound < np.inf:
             return f"The largest step that is provably solvable here is h = {bound:.4g} s. {kept}"
         other = "" if self.method.name == "cayley" else ", or stepper 'cayley'"

@@ -23,7 +23,7 @@ def short(chain, run):
     def get(method, h, retraction="cay"):
         key = method, h, retraction
         if key not in known:
-            known[key] = run(chain, method, h, 20.0, retraction=retraction, rescue=False)
+            known[key] = run(chain, method, h, 20.0, retraction=retraction, rescue=False, max_iterations=200)
         return known[key]
 
     return get

@@ -39,7 +39,9 @@ def test_a_step_that_fails_is_done_in_parts_and_flagged(method):
     assert set(parts) <= {0.0} | {2.0**k for k in range(1, 9)}
     assert finite(traj)
     assert np.abs(traj.energy - traj.energy[0]).max() < 0.2 * 2 * 9.81 * (0.25 + 0.75 + 1.25)
-    with pytest.raises(SimulationError, match=rf"step \d at t = .* s with h = 1 s \({method}\).*did not converge.*smaller h"):
+    with pytest.raises(
+        SimulationError, match=rf"step \d at t = .* s with h = 1 s \({method}\).*did not converge.*(smaller h|solvable|can be solved)"
+    ):
         dal.simulate(m, method, h=1.0, t_end=5.0, q0={"j1": 1.5, "j2": 0.4}, rescue=False)
 
 
@@ -57,7 +59,7 @@ def test_without_rescue_the_error_tells_step_time_and_remedy(chain, method):
     with pytest.raises(SimulationError, match=rf"step 0 at t = 0 s with h = 0.1 s \({method}\): the step did not converge") as caught:
         dal.simulate(m, method, h=0.1, t_end=1.0, q0=q, v0=v, max_iterations=1, rescue=False)
     error = caught.value
-    assert "smaller h" in str(error) or "solvable" in str(error)
+    assert any(words in str(error) for words in ("smaller h", "solvable", "can be solved"))
     assert "rescue=True" in str(error)
     assert error.facts["step"] == 0 and error.facts["h"] == 0.1 and error.facts["residual"] > 1e-13
     assert len(error.traj) == 1

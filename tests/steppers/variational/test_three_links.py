@@ -124,34 +124,35 @@ def test_plain_newton_holds_up_to(dense, name, h):
     assert iterations < 7
 
 
-@pytest.mark.parametrize(
-    ("name", "h", "t"), [("A", 0.125, 7.25), ("A", 0.16, 0.8), ("C", 0.3, None), ("B", 1.0, None), ("short", 0.0625, None)]
-)
+FAILS = [("A", 0.125, 20.0), ("A", 0.16, 0.8), ("C", 0.3, 20.0), ("B", 1.0, 20.0), ("short", 0.0625, 20.0)]
+
+
+@pytest.mark.parametrize(("name", "h", "t"), FAILS)
 def test_plain_newton_fails_from(dense, name, h, t):
-    """At t or before: after 4 s round-off has grown so that the last steps differ from computer to computer."""
+    """A at h = 0.125 was seen to fail at 7.0, 7.25 and 7.5 s: by then round-off is as large as the motion. At 0.16 it is early."""
     (done, *_), steps = dense(name, h)
     assert done < steps
-    assert done * h < t + 1e-9
     if t < 1.0:
         assert abs(done * h - t) < 1e-9
 
 
-@pytest.mark.parametrize(
-    ("name", "h", "expected"), [("A", 0.005, 0.23), ("A", 0.01, 0.79), ("C", 0.01, 8e-4), ("C", 0.1, 0.07), ("C", 0.25, 0.31)]
-)
+ENERGY = [("A", 0.005, 0.23), ("A", 0.01, 0.79), ("C", 0.01, 8e-4), ("C", 0.1, 0.07), ("C", 0.25, 0.31)]
+
+
+@pytest.mark.parametrize(("name", "h", "expected"), ENERGY)
 def test_energy_errors(dense, run, name, h, expected):
     """Printed to two digits or one; ours is that of the judge as long as neighbouring motions have not separated."""
     (_, _, _, worst), steps = dense(name, h)
     digit = 10.0 ** np.floor(np.log10(expected)) * (0.5 if expected in (8e-4, 0.07) else 0.05)
     assert abs(worst - expected) <= digit
-    energy = run(SETS[name], "trapezoidal", h, steps * h).energy
+    energy = run(SETS[name], "trapezoidal", h, steps * h, rescue=False).energy
     assert abs(np.abs(energy - energy[0]).max() - expected) <= digit
 
 
 # ours ---------------------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "h"), [("A", 0.05), ("A", 0.1), ("C", 0.1), ("C", 0.25), ("B", 0.7), ("short", 0.05)])
+@pytest.mark.parametrize(("name", "h"), [("A", 0.05), ("A", 0.1), ("C", 0.1), ("C", 0.25), ("B", 0.7), ("short", 0.04)])
 def test_our_steps_are_those_of_the_judge(dense, run, name, h):
     """The first 20 steps; round-off grows by the separation of neighbouring motions, e^(t/0.3 s), that is by up to 1e5 here."""
     (_, q, *_), _ = dense(name, h)
@@ -159,9 +160,10 @@ def test_our_steps_are_those_of_the_judge(dense, run, name, h):
     np.testing.assert_allclose(traj.q, q[:21], atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("name", "h"), [("A", 0.02), ("A", 0.05), ("A", 0.1), ("C", 0.1), ("C", 0.2), ("C", 0.25), ("B", 0.5), ("B", 0.7), ("short", 0.05)]
-)
+HOLDS = [("A", 0.02), ("A", 0.05), ("A", 0.1), ("C", 0.1), ("C", 0.2), ("C", 0.25), ("B", 0.5), ("B", 0.7), ("short", 0.04)]
+
+
+@pytest.mark.parametrize(("name", "h"), HOLDS)
 def test_trapezoidal_rule_holds_where_plain_newton_does(run, name, h):
     """20 s without rescue; the energy stays of the size that the judge's has."""
     traj = run(SETS[name], "trapezoidal", h, round(20 / h) * h, rescue=False)
@@ -173,24 +175,24 @@ def test_trapezoidal_rule_holds_where_plain_newton_does(run, name, h):
 @pytest.mark.parametrize(("name", "h"), [("A", 0.16), ("C", 0.4), ("short", 0.0625)])
 def test_without_rescue_a_failed_step_says_what_to_do(name, h):
     m, q, v = SETS[name]
-    with pytest.raises(SimulationError, match=r"step \d+ at t = .* with h = .*smaller h|provably") as caught:
+    with pytest.raises(SimulationError, match=r"step \d+ at t = .* with h = .*(smaller h|solvable|can be solved)") as caught:
         dal.simulate(m, "trapezoidal", h=h, t_end=round(20 / h) * h, q0=q, v0=v, rescue=False)
     assert np.isfinite(caught.value.traj.q).all()
     assert caught.value.facts["step"] == len(caught.value.traj) - 1
 
 
+BEYOND = [("A", 0.125), ("A", 0.16), ("A", 0.2), ("C", 0.3), ("C", 0.4), ("B", 1.0), ("short", 0.0625)]
+
+
 @pytest.mark.parametrize("method", ["trapezoidal", "midpoint"])
-@pytest.mark.parametrize(
-    ("name", "h"), [("A", 0.1), ("A", 0.125), ("A", 0.16), ("A", 0.2), ("C", 0.3), ("C", 0.4), ("B", 1.0), ("short", 0.0625)]
-)
+@pytest.mark.parametrize(("name", "h"), BEYOND)
 def test_rescue_survives_and_says_so(run, method, name, h):
     """20 s at steps beyond those of Newton's method. Kinetic energy never exceeds ten times what gravity and start can give."""
     traj = run(SETS[name], method, h, round(20 / h) * h)
     assert traj.status == "ok"
     fall = {"A": 2 * 9.81 * 4.5, "short": 2 * 9.81 * 4.5 * 0.3}.get(name, traj.kinetic[0])
     assert traj.kinetic.max() < 10 * fall
-    if method == "trapezoidal" and (name, h) != ("A", 0.1):
-        assert traj.solver["substeps"].any()
+    assert traj.solver["substeps"].any()
 
 
 @pytest.mark.parametrize(("name", "h"), [("A", 0.02), ("C", 0.08)])

@@ -98,7 +98,7 @@ def newton(h, system, work, info, careful):
     renew, finished, bound = True, limit < 0, system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0
     total = int(system[CONSTRAINTS] + system[data + SOFT])
     careful = careful and not bound
-    part, before = 1.0, 0.0
+    part, before, least = 1.0, 0.0, 0.0
     for iteration in range(limit + 1):
         residual(h, system, work, finished)
         if finished:
@@ -124,6 +124,8 @@ def newton(h, system, work, info, careful):
                 small_matrix(system, work, side, both, int(system[data + ROWS_OLD]), total, wl, h - wl if method == MIDPOINT else 0.0)
         solve_any(system, work, side, both, e, dv)
         if bound:
+            if iteration == 0:  # what constraints hold back sets a scale where they let nothing move
+                least = largest(work, dv, nv)
             constrain(system, work)
         change = largest(work, dv, nv)
         if careful:
@@ -133,7 +135,7 @@ def newton(h, system, work, info, careful):
             advance_along(work, trial, part, delta, v, nv)
         else:
             advance_along(work, v, 1.0, dv, v, nv)
-        size = largest(work, v, nv)
+        size = max(largest(work, v, nv), least)
         info[RESIDUAL] = change / size if size > 0.0 else 0.0
         if not info[RESIDUAL] < 1e300:
             return NOT_CONVERGED
@@ -196,14 +198,14 @@ def move_on(h, system, state, work):
     exponential = system[data + RETRACTION] != 0.0
     q_old, q_new, p_old = int(system[data + Q_OLD]), int(system[data + Q_NEW]), int(system[data + P_OLD])
     v, x, out = int(system[data + V]), int(system[data + HV]), int(system[data + E])
+    bound = system[CONSTRAINTS] != 0.0
+    if bound:
+        add_impulses(system, work, 1.0, p_old)
     kinetic = 0.5 * abs(product(work, v, int(system[data + L_BAR]), nv))
     if system[data + RESCUE] != 0.0 and not trusted(h, system, state, work, kinetic):
         return NOT_CONVERGED
     for i in range(nv):
         work[x + i] = h * work[v + i]
-    bound = system[CONSTRAINTS] != 0.0
-    if bound:
-        add_impulses(system, work, 1.0, p_old)
     retract(system, work, q_old, x, q_new, exponential, False)
     right_momentum(system, work, h, x, p_old, int(system[data + F_LEFT]), int(system[data + F_RIGHT]), out, exponential)
     if bound and not project(system, work, q_new, out):

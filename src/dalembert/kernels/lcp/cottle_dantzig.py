@@ -1,0 +1,40 @@
+"""Cottle and Dantzig's principal pivoting: see `dalembert.complementarity.cottle_dantzig`."""
+
+from dalembert.kernels._jit import kernel
+from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FREE, LIMIT, LOWER, SINGULAR, SOLVED
+from dalembert.kernels.lcp.dictionary import build, sides, values
+from dalembert.kernels.lcp.drive import drive
+from dalembert.kernels.lcp.guard import forget, repeats
+from dalembert.kernels.lcp.polish import polish, size, violation
+
+
+@kernel
+def cottle_dantzig(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
+    """Indices one by one; those done before stay feasible."""
+    n, x, guard = q.shape[0], V[2], I[2]
+    sides(lower, upper, side)
+    forget(info)
+    for i in range(n):
+        guard[i] = 1 if side[i] == FREE else 0
+    while True:  # each turn starts from a fresh factorisation
+        if not (build(M, lower, upper, side, A, 1e-14) and polish(M, q, lower, upper, side, z, w, B, V, I)):
+            return SINGULAR
+        tol = options[FEASIBILITY] * size(z)
+        values(side, z, w, x)
+        clean = True
+        for i in range(n):
+            if violation(i, side, z, w, lower, upper) > tol:
+                guard[i] = 0
+                clean = False
+        if clean:
+            return SOLVED
+        if repeats(side, info):
+            return CYCLE
+        for s in range(n):
+            if guard[s] == 0 and side[s] != FREE and lower[s] < upper[s]:
+                wrong = -x[s] if side[s] == LOWER else x[s]
+                if wrong > tol:
+                    status = drive(A, s, x, side, lower, upper, guard, options[LIMIT], w, info)
+                    if status != SOLVED:
+                        return status
+            guard[s] = 1

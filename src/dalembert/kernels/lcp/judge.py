@@ -1,0 +1,24 @@
+"""The one judge of all solvers, compiled: see `dalembert.complementarity.residual`."""
+
+from dalembert.kernels._jit import kernel
+from dalembert.kernels.lcp.dense import absolute_dot, dot
+from dalembert.kernels.status import TINY
+
+
+@kernel
+def residuals(M, q, lower, upper, z, w):
+    """Sets w = M z + q. Returns (natural residual, relative residual):
+
+    r_i = |z_i - clip(z_i - w_i, lower_i, upper_i)|,   max r_i   and   max r_i / s_i,   s_i = |q_i| + sum_j |M_ij z_j|
+    """
+    worst, relative = 0.0, 0.0
+    for i in range(q.shape[0]):
+        row = M[i]
+        w[i] = q[i] + dot(row, z)
+        s = abs(q[i]) + absolute_dot(row, z)
+        r = abs(z[i] - min(max(z[i] - w[i], lower[i]), upper[i]))
+        if not r <= worst:
+            worst = r
+        if not r <= relative * s:
+            relative = r / (s + TINY)
+    return worst, relative

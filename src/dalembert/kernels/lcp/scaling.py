@@ -1,0 +1,97 @@
+"""Scale a problem so that its numbers are of order 1: tolerances of the solvers need no units then.
+
+    z = g D z',   w = g D^-1 w',   M' = D M D,   q' = D q / g        with D diagonal, all factors powers of two: scaling is exact
+
+D M D keeps every class that a guarantee rests on: symmetric, definite, P, P0, copositive (-plus). D brings the largest entry of each row
+and column near 1 (three passes of Ruiz' iteration with the root of the maximum; one common factor where they are already alike).
+"""
+
+import math
+
+from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.lcp.codes import BAD_BOUNDS, BAD_MATRIX, BAD_VECTOR, PLACE, SOLVED
+from dalembert.kernels.lcp.dense import largest_product
+
+
+@inline
+def power_of_two(x):
+    """The power of two next below x, within the range in which its square is a number."""
+    if not x > 1e-150:
+        return 1.0
+    return 2.0 ** math.floor(math.log2(min(x, 1e150)))
+
+
+@inline
+def _largest(M, d, big):
+    """big_i = max_j d_i d_j max(|M_ij|, |M_ji|)."""
+    n = M.shape[0]
+    for i in range(n):
+        big[i] = 0.0
+    for i in range(n):
+        row, f = M[i], d[i]
+        top = f * largest_product(row, d)
+        for j in range(n):
+            x = abs(row[j]) * d[j] * f
+            big[j] = x if x > big[j] else big[j]
+        big[i] = max(big[i], top)
+
+
+@kernel
+def check(M, q, lower, upper, info):
+    """Numbers everywhere, lower <= upper, bounds on the right side of infinity."""
+    n = q.shape[0]
+    for i in range(n):
+        bad, row = 0, M[i]
+        for j in range(n):
+            bad += not abs(row[j]) < math.inf
+        if bad:
+            info[PLACE] = i
+            return BAD_MATRIX
+    for i in range(n):
+        info[PLACE] = i
+        if not abs(q[i]) < math.inf:
+            return BAD_VECTOR
+        if not lower[i] <= upper[i] or lower[i] == math.inf or upper[i] == -math.inf:
+            return BAD_BOUNDS
+    return SOLVED
+
+
+@kernel
+def scale(M, q, lower, upper, d, big, S, q_s, lower_s, upper_s):
+    """Fill d (the diagonal of D) and the scaled problem. Returns g."""
+    n = q.shape[0]
+    for i in range(n):
+        d[i] = 1.0
+    _largest(M, d, big)
+    top, low = 0.0, math.inf
+    for i in range(n):
+        top = max(top, big[i])
+        low = min(low, big[i])
+    if low > 0.0 and top <= 64.0 * low:
+        common = power_of_two(1.0 / math.sqrt(top))
+        for i in range(n):
+            d[i] = common
+    elif top > 0.0:
+        for _ in range(3):
+            for i in range(n):
+                if big[i] > 0.0:
+                    d[i] *= power_of_two(1.0 / math.sqrt(big[i]))
+            _largest(M, d, big)
+    g = 0.0
+    for i in range(n):
+        row, target = M[i], S[i]
+        for j in range(n):
+            target[j] = row[j] * d[i] * d[j]
+        q_s[i] = q[i] * d[i]
+        g = max(g, abs(q_s[i]))
+    if g == 0.0:  # only the bounds set a scale
+        for i in range(n):
+            for x in (lower[i], upper[i]):
+                if abs(x) < math.inf:
+                    g = max(g, abs(x) / d[i])
+    g = power_of_two(g) if g > 0.0 else 1.0
+    for i in range(n):
+        q_s[i] /= g
+        lower_s[i] = lower[i] / (g * d[i])
+        upper_s[i] = upper[i] / (g * d[i])
+    return g
