@@ -3,12 +3,17 @@
 Step sizes are chosen so that errors lie between 1e-3 and 1e-11, above the reference (1e-13) and the Newton tolerance (1e-12).
 """
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import dalembert as dal
 from dalembert.errors import UnsupportedError
 
+DATA = Path(__file__).parents[2] / "data"
 METHODS = ("midpoint", "trapezoidal")
 # composition: declared order, how far below and above the observed order may be
 CASES = {"suzuki4": (4, 0.1, 0.1), "yoshida6": (6, 0.3, 0.3), "kahan-li8": (8, 0.5, 1.0)}
@@ -33,6 +38,34 @@ def test_order(request, slopes, machine, method, name):
     assert errors.min() > 1e-12, errors
     assert (found > order - below).all(), (found, errors)
     assert (found < order + above).all(), (found, errors)
+
+
+@pytest.mark.parametrize(("name", "steps"), [("suzuki4", (45, 60, 90, 120, 180)), ("kahan-li8", (8, 9, 10, 12, 14))])
+@pytest.mark.parametrize("method", METHODS)
+def test_order_with_a_loop(method, name, steps):
+    """A four-bar through its flat position up to t = 1 s; the physical pendulum theta'' = 6 g/5 sin(theta) is the judge."""
+    c = 9.81 * 2.0 / (2 / 3 + 1)
+    y = solve_ivp(lambda t, y: [y[1], c * np.sin(y[0])], (0, 1), [0.0, 1.0], method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+    errors = []
+    for n in steps:
+        traj = dal.scenes.find("four-bar").simulate(stepper=method, h=1 / n, t_end=1.0, compose=name, rescue=False)
+        errors.append(max(abs(traj.q[-1, 0] - y[0]), abs(traj.v[-1, 0] - y[1])))
+    order, below, above = CASES[name]
+    found = np.polyfit(np.log(1 / np.array(steps)), np.log(errors), 1)[0]
+    assert found > order - below, errors
+    assert order == 8 or found < order + above, errors  # 8: errors fall to 1e-13 so fast that higher terms still rule
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_with_rolling(method):
+    """A disk that rolls for 3 s: place of its centre and spin."""
+    samples = json.loads((DATA / "nonholonomic.json").read_text())["rolling_disk"]["samples"]
+    s = next(s for s in samples if float(s["t"]) == 3.0)
+    errors, steps = [], (60, 80, 120, 160, 240)
+    for n in steps:
+        traj = dal.scenes.find("rolling-disk").simulate(stepper=method, h=3 / n, t_end=3.0, compose="suzuki4", rescue=False)
+        errors.append(np.linalg.norm([*(traj.q[-1, :2] - np.array(s["centre_xy"], dtype=float)), traj.v[-1, 2] - float(s["w"][2])]))
+    assert abs(np.polyfit(np.log(1 / np.array(steps)), np.log(errors), 1)[0] - 4) < 0.1, errors
 
 
 @pytest.mark.parametrize("method", METHODS)

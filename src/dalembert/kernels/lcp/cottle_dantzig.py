@@ -5,7 +5,8 @@ from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FREE, LIMIT, LOWER, 
 from dalembert.kernels.lcp.dictionary import build, sides, values
 from dalembert.kernels.lcp.drive import drive
 from dalembert.kernels.lcp.guard import forget, repeats
-from dalembert.kernels.lcp.polish import polish, size, violation
+from dalembert.kernels.lcp.keller import feasible_start
+from dalembert.kernels.lcp.polish import size, violation
 
 
 @kernel
@@ -17,7 +18,10 @@ def cottle_dantzig(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
     for i in range(n):
         guard[i] = 1 if side[i] == FREE else 0
     while True:  # each turn starts from a fresh factorisation
-        if not (build(M, lower, upper, side, A, 1e-14) and polish(M, q, lower, upper, side, z, w, B, V, I)):
+        status = feasible_start(M, q, lower, upper, side, z, w, options, A, B, V, I, info)
+        if status != SOLVED:
+            return status
+        if not build(M, lower, upper, side, A, 1e-14):
             return SINGULAR
         tol = options[FEASIBILITY] * size(z)
         values(side, z, w, x)
@@ -38,3 +42,5 @@ def cottle_dantzig(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
                     if status != SOLVED:
                         return status
             guard[s] = 1
+        for i in range(n):
+            z[i] = x[i] if side[i] == FREE else z[i]

@@ -49,6 +49,7 @@ from dalembert.kernels.tree.variational.side import evaluate
 # info
 ITERATIONS, RESIDUAL, SUBSTEPS = 0, 1, 2
 
+EPS = 2.2e-16
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off
 ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
 JUMP = 2.0  # a step whose kinetic energy is more than this times what it started with and the work is not trusted,
@@ -99,6 +100,7 @@ def newton(h, system, work, info, careful):
     total = int(system[CONSTRAINTS] + system[data + SOFT])
     careful = careful and not bound
     part, before, least = 1.0, 0.0, 0.0
+    noise = max(EPS / abs(h), TINY) if bound else TINY  # residuals of constraints are known to round-off of positions
     for iteration in range(limit + 1):
         residual(h, system, work, finished)
         if finished:
@@ -140,7 +142,7 @@ def newton(h, system, work, info, careful):
         if not info[RESIDUAL] < 1e300:
             return NOT_CONVERGED
         rate = change / before if iteration > 0 else 1.0
-        if part == 1.0 and (min(rate, 1.0) * change <= tol * size + TINY or (rate > 0.5 and max(change, before) <= FLOOR * size)):
+        if part == 1.0 and (min(rate, 1.0) * change <= tol * size + noise or (rate > 0.5 and max(change, before) <= FLOOR * size)):
             if change <= ENOUGH * size and method != TRAPEZOIDAL:
                 return OK
             finished = True

@@ -1,0 +1,132 @@
+"""Solvers of complementarity problems describe themselves. A method of the library is one file in this package with one `register` call
+at its end; `dal.lcp`, the list of methods, the documentation and the contract tests are made from these descriptions.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import OptionError, UnknownNameError
+from dalembert.kernels._jit import first_class
+from dalembert.kernels.lcp.codes import FEASIBILITY, FIRST, LIMIT, SOLVE
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An option of a method: a number in a range, or one of several words."""
+
+    name: str
+    default: Any
+    meaning: str
+    valid: Callable[[Any], bool] | None = field(default=None, repr=False, compare=False)
+    expected: str = ""
+    words: tuple[str, ...] = ()
+
+    def number(self, method: str, value: Any) -> float:
+        """The value as the kernel takes it; OptionError if it cannot be."""
+        if self.words:
+            if value in self.words:
+                return float(self.words.index(value))
+            expected = "one of " + ", ".join(map(repr, self.words))
+        else:
+            expected = self.expected
+            if isinstance(value, (int, float, np.integer, np.floating)) and (self.valid is None or self.valid(value)):
+                return float(value)
+        raise OptionError(f"option {self.name!r} of method {method!r} is {value!r}; expected {expected} ({self.meaning}).")
+
+
+@dataclass(frozen=True)
+class Method:
+    """Description of a solver.
+
+    problems: "LCP" (bounds 0 and infinity) and "boxed" (any bounds, equality rows among them).
+    guarantee: the matrices for which it is proved to end with a solution, or with the proof that there is none.
+    warm: whether `start` shortens its way.  fallback: the method that takes over where it gives up, "" for none.
+    counts: what `pivots` counts.  rank: the order in lists.
+    """
+
+    name: str
+    summary: str
+    problems: tuple[str, ...]
+    guarantee: str
+    warm: bool
+    solve: Any = field(repr=False, compare=False)
+    limit: Callable[[int], int] = field(repr=False, compare=False)
+    options: tuple[Choice, ...] = ()
+    counts: str = "pivots"
+    fallback: str = ""
+    limitations: str = ""
+    references: tuple[str, ...] = ()
+    rank: int = 50
+
+    @cached_property
+    def kernel(self) -> Any:
+        """The compiled solver, of the one signature of all solvers."""
+        return first_class(self.solve, SOLVE)
+
+    @cached_property
+    def _defaults(self) -> Array:
+        numbers = np.zeros(8)
+        numbers[FEASIBILITY] = 1e-13
+        for k, option in enumerate(self.options):
+            numbers[FIRST + k] = option.number(self.name, option.default)
+        return numbers
+
+    def numbers(self, n: int, given: Mapping[str, Any]) -> Array:
+        """The kernel's array of options."""
+        numbers = self._defaults.copy()
+        numbers[LIMIT] = self.limit(n)
+        if given:
+            known = {o.name: k for k, o in enumerate(self.options)}
+            for name, value in given.items():
+                if name not in known:
+                    raise UnknownNameError(f"option of method {self.name!r}", name, [*known, "max_pivots", "tol", "fallback"])
+                numbers[FIRST + known[name]] = self.options[known[name]].number(self.name, value)
+        return numbers
+
+
+_methods: dict[str, Method] = {}
+_loaded = False
+
+
+def register(**description: Any) -> Method:
+    """Enter a method into the registry."""
+    method = Method(**description)
+    _methods[method.name] = method
+    return method
+
+
+def _load_all() -> None:
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    package = importlib.import_module("dalembert.complementarity")
+    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        importlib.import_module(found.name)
+
+
+def methods() -> list[Method]:
+    """All methods, best first."""
+    _load_all()
+    return sorted(_methods.values(), key=lambda m: (m.rank, m.name))
+
+
+def find_method(name: str) -> Method:
+    """The method of that name."""
+    found = _methods.get(name)
+    if found is None:
+        _load_all()
+        found = _methods.get(name)
+        if found is None:
+            raise UnknownNameError("method of complementarity", name, _methods)
+    return found
