@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,14 @@ def check_handles(model: Model, family: Family, stepper: Stepper, ignore: tuple[
 
 
 def without(model: Model, ignore: Any) -> Model:
-    """The model that a run sees: without its loops or its joints on velocities, if `ignore` names them. The same object if it does not."""
-    if not (("loops" in ignore and model.loops) or ("nonholonomic" in ignore and model.nonholonomic)):
+    """The model that a run sees: without loops, joints on velocities or limits, if `ignore` names them. The same object if it does not."""
+    limited = [j for j in model.joints if j.limits is not None]
+    if not (("loops" in ignore and model.loops) or ("nonholonomic" in ignore and model.nonholonomic) or ("limits" in ignore and limited)):
         return model
     left = model.copy()
+    if "limits" in ignore:
+        for joint in limited:
+            left._joints[joint.name] = replace(joint, limits=None)
     if "loops" in ignore:
         left._loops.clear()
     if "nonholonomic" in ignore:

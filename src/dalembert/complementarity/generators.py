@@ -79,20 +79,17 @@ def friction(contacts: int, mu: float, rng: np.random.Generator, regular: float 
 
     The matrix is strictly copositive for regular > 0 and mu >= 0: a solution exists. `duplicates`: contacts that occur twice.
     """
-    arms = rng.uniform(-1.0, 1.0, (contacts, 3))
-    normals = rng.standard_normal((contacts, 3))
-    normals /= np.linalg.norm(normals, axis=1)[:, None]
     which = np.r_[np.arange(contacts), rng.integers(0, contacts, duplicates)]
-    nc, rows_n, rows_t = len(which), [], []
-    for k in which:
-        first = np.cross(normals[k], np.eye(3)[np.argmin(np.abs(normals[k]))])
-        first /= np.linalg.norm(first)
-        second = np.cross(normals[k], first)
-        rows_n.append(np.r_[np.cross(arms[k], normals[k]), normals[k]])
-        for a in 2.0 * np.pi * np.arange(directions) / directions:
-            d = np.cos(a) * first + np.sin(a) * second
-            rows_t.append(np.r_[np.cross(arms[k], d), d])
-    C, D = np.array(rows_n), np.array(rows_t)
+    nc = len(which)
+    arms = rng.uniform(-1.0, 1.0, (contacts, 3))[which]
+    normals = rng.standard_normal((contacts, 3))[which]
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    first = np.cross(normals, np.eye(3)[np.argmin(np.abs(normals), axis=1)])
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    angle = 2.0 * np.pi * np.arange(directions) / directions
+    tangents = np.cos(angle)[:, None] * first[:, None, :] + np.sin(angle)[:, None] * np.cross(normals, first)[:, None, :]
+    C = np.hstack([np.cross(arms, normals), normals])
+    D = np.concatenate([np.cross(arms[:, None, :], tangents), tangents], axis=2).reshape(-1, 6)
     W = np.diag(np.r_[1.0 / rng.uniform(0.1, 1.0, 3), np.full(3, 1.0)])
     E = np.kron(np.eye(nc), np.ones((directions, 1)))
     M = np.block(

@@ -29,13 +29,14 @@ MEANING = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class LCPResult:
     """A complementarity problem's answer with its evidence.
 
     z within its bounds, w = M z + q recomputed from the data, status a key of `MEANING`, pivots (or iterations, sweeps) of all methods
     used, residual = max |z - clip(z - w, lower, upper)|, relative_residual as the judge of `residual.py` scales it, method as asked for,
-    fallback: the method that gave the answer instead of it, "" if none. ray: direction along which nothing stopped, where status is
+    fallback: the method that gave the answer instead of it, "" if none. claim: how the method asked for ended by its own account, another
+    key of `MEANING`; the judge alone sets `status`. ray: direction along which nothing stopped, where status is
     `ray` or `infeasible`.
     """
 
@@ -46,6 +47,7 @@ class LCPResult:
     residual: float
     relative_residual: float
     method: str
+    claim: str
     fallback: str = ""
     seconds: float = 0.0
     ray: Array | None = field(default=None, repr=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from functools import cache, lru_cache
 from time import perf_counter
 from typing import Any
 
@@ -51,8 +53,8 @@ def lcp(
     M = matrix(M)
     n = M.shape[0]
     q = vector("q", q, n)
-    lower = np.zeros(n) if lower is None else vector("lower", lower, n)
-    upper = np.full(n, np.inf) if upper is None else vector("upper", upper, n)
+    lower = _orthant(n)[0] if lower is None else vector("lower", lower, n)
+    upper = _orthant(n)[1] if upper is None else vector("upper", upper, n)
     numbers = chosen.numbers(n, options)
     if max_pivots is not None:
         numbers[LIMIT] = _limit(max_pivots)
@@ -60,22 +62,23 @@ def lcp(
         raise OptionError(f"tol is {tol!r}; expected a number in (0, 1), the relative natural residual of a solution.")
     if start is not None and not chosen.warm:
         raise OptionError(f"method {method!r} cannot use a start; leave it out, or choose a method with warm = True.")
-    z, info, status, ray = _attempt(chosen, M, q, lower, upper, start, numbers)
-    pivots, answered = int(info[PIVOTS]), ""
+    z, w, info, status, ray = _attempt(chosen, M, q, lower, upper, start, numbers)
+    pivots, answered, claim = int(info[PIVOTS]), "", STATUS[status]
     then = chosen.fallback if fallback is _NOT_GIVEN else fallback
     if then and not info[RELATIVE] <= tol and status != RAY:
         second = find_method(then)
-        z, info, status, ray = _attempt(second, M, q, lower, upper, None, second.numbers(n, {}))
+        z, w, info, status, ray = _attempt(second, M, q, lower, upper, None, second.numbers(n, {}))
         pivots, answered = pivots + int(info[PIVOTS]), then
     word = _word(status, info, tol, M, q, lower, upper, ray)
     return LCPResult(
-        z=z[0],
-        w=z[1],
+        z=z,
+        w=w,
         status=word,
         pivots=pivots,
         residual=float(info[RESIDUAL]),
         relative_residual=float(info[RELATIVE]),
         method=method,
+        claim=claim,
         fallback=answered,
         seconds=perf_counter() - began,
         ray=ray.copy() if word in ("ray", "infeasible") else None,
@@ -88,23 +91,47 @@ def _limit(max_pivots: Any) -> float:
     return float(max_pivots)
 
 
-def _attempt(method: Method, M: Array, q: Array, lower: Array, upper: Array, start: Any, numbers: Array) -> tuple[Array, Array, int, Array]:
-    """(z and w, info, status, ray) of one method."""
+@lru_cache(maxsize=16)
+def _orthant(n: int) -> tuple[Array, Array]:
+    """The bounds of an LCP; nobody writes to them."""
+    return np.zeros(n), np.full(n, np.inf)
+
+
+_workspace = threading.local()
+
+
+def _work(n: int) -> tuple[Array, ...]:
+    """S, A, B, V, I of the kernels; the last ones of a thread are kept, unless they are large."""
+    kept: tuple[Array, ...] | None = getattr(_workspace, "kept", None)
+    if kept is not None and kept[0].shape[0] == n:
+        return kept
+    made = np.empty((n, n)), np.empty((n + 1, n)), np.empty((n, n)), np.empty((12, n)), np.empty((5, 2 * n + 1), dtype=np.int64)
+    if n <= 512:
+        _workspace.kept = made
+    return made
+
+
+@cache
+def _run() -> Any:
+    return first_class(run, RUN)
+
+
+def _attempt(
+    method: Method, M: Array, q: Array, lower: Array, upper: Array, start: Any, numbers: Array
+) -> tuple[Array, Array, Array, int, Array]:
+    """(z, w, info, status, ray) of one method."""
     n = M.shape[0]
-    answer, info, side = np.empty((2, n)), np.zeros(8), np.empty(n, dtype=np.int64)
+    z, w, info = np.empty(n), np.empty(n), np.zeros(8)
     if n == 0:
-        return answer, info, SOLVED, answer[0]
+        return z, w, info, SOLVED, w
     if start is not None:
-        answer[0] = vector("start", start, n)
+        z[:] = vector("start", start, n)
         numbers[WARM] = 1.0
-    square, work = np.empty((3 * n + 1, n)), np.empty((12, n))
-    code = first_class(run, RUN)(
-        method.kernel, M, q, lower, upper, side, answer[0], answer[1], numbers, square[:n], square[n : 2 * n + 1], square[2 * n + 1 :], work,
-        np.empty((5, 2 * n + 1), dtype=np.int64), info,
-    )  # fmt: skip
+    work = _work(n)
+    code = _run()(method.kernel, M, q, lower, upper, np.empty(n, dtype=np.int64), z, w, numbers, *work, info)
     if code >= 10:
         refuse(code, int(info[PLACE]), M, q, lower, upper, start)
-    return answer, info, code, work[7]
+    return z, w, info, code, work[3][7]
 
 
 def _word(status: int, info: Array, tol: float, M: Array, q: Array, lower: Array, upper: Array, ray: Array) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import UnsupportedError
+from dalembert.errors import ModelError, UnsupportedError
 from dalembert.families import Family
 from dalembert.kernels._jit import NODAL, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
@@ -22,7 +22,7 @@ from dalembert.model.rotation import Array
 
 
 def start(system: Array, q: Array, v: Array) -> Array:
-    """q, p = M(q) v, the velocity as the only known one, at the time of the node."""
+    """q, p = M(q) v, the velocity as the only known one, at the time of the node. ModelError where M(q) is singular."""
     nq, nv = len(q), len(v)
     work = np.zeros(int(system[at.AT_FREE]))
     at_q, at_v = int(system[at.AT_Q]), int(system[at.AT_V])
@@ -31,18 +31,27 @@ def start(system: Array, q: Array, v: Array) -> Array:
     out, gradient = int(system[at.AT_TAU]), int(system[at.AT_ACC])
     momenta(system, work, at_v, out, gradient)
     state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL)
-    p = work[out : out + nv]
-    state[:nq], state[nq : nq + nv], state[nq + nv : nq + 2 * nv] = q, p, v
+    state[:nq], state[nq : nq + nv], state[nq + nv : nq + 2 * nv] = q, work[out : out + nv], v
+    found = np.empty((1, nv))
+    _nodes(system, state[None, :], np.empty((1, nq)), found)
+    if not np.allclose(found[0], v, rtol=1e-4, atol=1e-4 * float(np.abs(v).max(initial=0.0))):
+        raise ModelError(
+            "the mass matrix is singular at q0: a joint moves nothing that has inertia. Give its body inertia, or it armature."
+        )
     return state
+
+
+def _nodes(system: Array, states: Array, q: Array, v: Array) -> None:
+    """Write q and v = M^-1 p of recorded states."""
+    work = np.zeros(arrays.work_size(system))
+    first_class(nodal_rows, NODAL_ROWS)(first_class(node.nodal, NODAL), system, np.ascontiguousarray(states), work, q, v)
 
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     """q and v = M^-1 p at the nodes, velocity of the interval before each node."""
-    states = np.ascontiguousarray(states)
     nq, nv = model.nq, model.nv
     q, v = np.empty((len(states), nq)), np.empty((len(states), nv))
-    work = np.zeros(arrays.work_size(system))
-    first_class(nodal_rows, NODAL_ROWS)(first_class(node.nodal, NODAL), system, states, work, q, v)
+    _nodes(system, states, q, v)
     nan = np.full(len(states), np.nan)
     return {"q": q, "v": v, "v_interval": states[:, nq + nv : nq + 2 * nv], "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
 

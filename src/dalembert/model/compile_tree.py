@@ -124,6 +124,8 @@ def features(model: Model) -> set[str]:
     if model.nonholonomic:
         found.add("nonholonomic")
     found |= {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
+    if any(getattr(f, "damping", 0.0) > 0.0 for f in model.forces):
+        found.add("damping")
     for joint in model.joints:
         words = (
             ("damping", joint.damping),

@@ -1,10 +1,11 @@
 """Block principal pivoting: see `dalembert.complementarity.block_pivot`."""
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, SINGULAR, SOLVED, UPPER, WARM
+from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FIRST, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, SINGULAR, SOLVED, SYMMETRIC, UPPER, WARM
+from dalembert.kernels.lcp.dense import axpy
 from dalembert.kernels.lcp.dictionary import sides
 from dalembert.kernels.lcp.guard import forget, repeats
-from dalembert.kernels.lcp.polish import polish, size
+from dalembert.kernels.lcp.polish import refine, size, solve_sides, worst
 
 
 @inline
@@ -26,17 +27,51 @@ def _move(side, z, w, lower, upper, tol):
 
 
 @kernel
+def _sweep(M, lower, upper, z, w):
+    """One projected Gauss-Seidel sweep with relaxation 1.3; w = M z + q follows z: M is symmetric."""
+    for i in range(z.shape[0]):
+        if M[i, i] > 0.0:
+            step = min(max(z[i] - 1.3 * w[i] / M[i, i], lower[i]), upper[i]) - z[i]
+            if step != 0.0:
+                z[i] += step
+                axpy(w, step, M[i])
+
+
+@kernel
+def _first_sides(M, q, lower, upper, side, z, w, sweeps):
+    """Sides after a few sweeps from 0 on a symmetric matrix."""
+    for i in range(q.shape[0]):
+        z[i], w[i] = min(max(0.0, lower[i]), upper[i]), q[i]
+    for i in range(q.shape[0]):
+        if z[i] != 0.0:
+            axpy(w, z[i], M[i])
+    for _ in range(sweeps):
+        _sweep(M, lower, upper, z, w)
+    for i in range(q.shape[0]):
+        side[i] = FREE
+        if z[i] == lower[i]:
+            side[i] = LOWER
+        elif z[i] == upper[i]:
+            side[i] = UPPER
+
+
+@kernel
 def block_pivot(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
-    """Sides alone determine the next sides, so a repetition is a cycle."""
+    """options[FIRST]: sweeps before the first sides. Sides alone determine the next sides, so a repetition is a cycle."""
     if options[WARM] == 0.0:
         sides(lower, upper, side)
+        if options[FIRST] > 0.0 and options[SYMMETRIC] != 0.0:
+            _first_sides(M, q, lower, upper, side, z, w, int(options[FIRST]))
     forget(info)
     while True:
-        if not polish(M, q, lower, upper, side, z, w, B, V, I):
+        if not solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):
             return SINGULAR
         if repeats(side, info):
             return CYCLE
-        if _move(side, z, w, lower, upper, options[FEASIBILITY] * size(z)) == 0:
+        tol = options[FEASIBILITY] * size(z)
+        if worst(side, z, w, lower, upper) <= tol:
+            refine(M, q, side, z, w, options, B, V, I, info)
+        if _move(side, z, w, lower, upper, tol) == 0:
             return SOLVED
         if info[PIVOTS] >= options[LIMIT]:
             return PIVOT_LIMIT

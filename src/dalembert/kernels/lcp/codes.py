@@ -18,6 +18,7 @@ WARM = 0
 LIMIT = 1
 FEASIBILITY = 2
 FIRST = 3  # options of the method itself: FIRST, FIRST + 1, FIRST + 2
+SYMMETRIC = 7  # set by `run`
 
 # info
 PIVOTS = 0

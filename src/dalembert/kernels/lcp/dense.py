@@ -11,6 +11,13 @@ def axpy(y, factor, x):
 
 
 @inline
+def axpy4(y, f0, x0, f1, x1, f2, x2, f3, x3):
+    """y += f0 x0 + f1 x1 + f2 x2 + f3 x3: four times the work of `axpy` for each load and store of y."""
+    for j in range(y.shape[0]):
+        y[j] += (f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])
+
+
+@inline
 def dot(x, y):
     """x . y with eight partial sums: a single one would wait for itself at every addition."""
     n = x.shape[0]
@@ -75,37 +82,20 @@ def product(M, z, q, w):
 
 
 @kernel
-def lu_factor(A, k, order):
-    """P A = L U in place for the leading k x k block of A, partial pivoting. order: rows of P. False where A is singular."""
-    for i in range(k):
-        order[i] = i
-    for c in range(k):
-        best, r = abs(A[c, c]), c
-        for i in range(c + 1, k):
-            if abs(A[i, c]) > best:
-                best, r = abs(A[i, c]), i
-        if not best > 0.0:
-            return False
-        if r != c:
-            order[c], order[r] = order[r], order[c]
-            a, b = A[c, :k], A[r, :k]
-            for j in range(a.shape[0]):
-                a[j], b[j] = b[j], a[j]
-        inverse = 1.0 / A[c, c]
-        for i in range(c + 1, k):
-            f = A[i, c]
-            if f != 0.0:
-                f *= inverse
-                A[i, c] = f
-                axpy(A[i, c + 1 : k], -f, A[c, c + 1 : k])
-    return True
-
-
-@kernel
-def lu_solve(A, k, order, b, x):
-    """x[:k] = A^-1 b[:k] by the factors of `lu_factor`. b and x are two arrays."""
-    for i in range(k):
-        x[i] = b[order[i]] - dot(A[i, :i], x[:i])
-    for m in range(k):
-        i = k - 1 - m
-        x[i] = (x[i] - dot(A[i, i + 1 : k], x[i + 1 : k])) / A[i, i]
+def add_product(M, symmetric, y, index, w):
+    """w += M y. Of a symmetric M only the rows with y_i != 0 are read. index: workspace of whole numbers."""
+    n = M.shape[0]
+    if not symmetric:
+        for i in range(n):
+            w[i] += dot(M[i], y)
+        return
+    k = 0
+    for i in range(n):
+        if y[i] != 0.0:
+            index[k] = i
+            k += 1
+    for b in range(k // 4):
+        i0, i1, i2, i3 = index[4 * b], index[4 * b + 1], index[4 * b + 2], index[4 * b + 3]
+        axpy4(w, y[i0], M[i0], y[i1], M[i1], y[i2], M[i2], y[i3], M[i3])
+    for b in range(4 * (k // 4), k):
+        axpy(w, y[index[b]], M[index[b]])

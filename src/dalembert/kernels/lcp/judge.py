@@ -15,8 +15,10 @@ def residuals(M, q, lower, upper, z, w):
     for i in range(q.shape[0]):
         row = M[i]
         w[i] = q[i] + dot(row, z)
-        s = abs(q[i]) + absolute_dot(row, z)
         r = abs(z[i] - min(max(z[i] - w[i], lower[i]), upper[i]))
+        if r == 0.0:
+            continue
+        s = abs(q[i]) + absolute_dot(row, z)
         if not r <= worst:
             worst = r
         if not r <= relative * s:

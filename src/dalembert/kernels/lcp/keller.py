@@ -31,7 +31,7 @@ def feasible_start(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
     while True:
         for i in range(n):
             here[i] = min(max(z[i], lower[i]), upper[i])
-        if not polish(M, q, lower, upper, side, z, w, B, V, I):
+        if not polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
             return SINGULAR
         theta, r = 1.0, -1
         for i in range(n):

@@ -66,7 +66,7 @@ def _once(M, q, lower, upper, side, z, w, warm, options, A, B, V, I, info):
     n, x, lo, hi, sign = q.shape[0], V[2], V[3], V[4], V[5]
     if not build(M, lower, upper, side, A, 1e-14):
         return SINGULAR
-    if not polish(M, q, lower, upper, side, z, w, B, V, I):
+    if not polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
         return SINGULAR
     values(side, z, w, x)
     tol = options[FEASIBILITY] * size(z)
@@ -109,7 +109,7 @@ def lemke(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
             continue
         if status != SOLVED:
             return status
-        if not polish(M, q, lower, upper, side, z, w, B, V, I):
+        if not polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
             return SINGULAR
         if worst(side, z, w, lower, upper) <= options[FEASIBILITY] * size(z):
             return SOLVED

@@ -135,7 +135,7 @@ def ratio(T, s, direction, width, x, lo, hi, sign, row_var, col_var, place, ties
     n, column, big = x.shape[0], T[s], 0.0
     for i in range(n):
         big = max(big, abs(column[i]))
-    small = 1e-13 * max(1.0, big)
+    small = 1e-14 * max(1.0, big)
     theta = width
     for i in range(n):
         d = direction * column[i]
@@ -145,7 +145,7 @@ def ratio(T, s, direction, width, x, lo, hi, sign, row_var, col_var, place, ties
                 theta = max(t, 0.0)
     if theta == INFINITY:
         return theta, -2
-    near, count = theta + 1e-13 * (1.0 + theta), 0
+    near, count = theta + 1e-15 * (1.0 + theta), 0
     if width <= near:
         ties[count] = -1
         count += 1

@@ -54,7 +54,7 @@ def murty(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
         sides(lower, upper, side)
     forget(info)
     while True:  # each turn starts from a fresh factorisation
-        if not (build(M, lower, upper, side, A, tiny) and polish(M, q, lower, upper, side, z, w, B, V, I)):
+        if not (build(M, lower, upper, side, A, tiny) and polish(M, q, lower, upper, side, z, w, options, B, V, I, info)):
             return SINGULAR
         values(side, z, w, x)
         tol = options[FEASIBILITY] * size(z)

@@ -2,56 +2,97 @@
 
     M_aa z_a = -q_a - M_ab z_b,    z_b at its bounds,    w = M z + q        (a free, b at bounds; lacoursiere2007 (16.33-34))
 
-Pivoted dictionaries carry the round-off of all their pivots; this carries that of one LU factorisation and one refinement.
+Pivoted dictionaries carry the round-off of all their pivots; this carries that of one factorisation and one refinement.
 """
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.lcp.codes import FREE, LOWER
-from dalembert.kernels.lcp.dense import dot, lu_factor, lu_solve, product
+from dalembert.kernels.lcp.codes import FREE, LOWER, SYMMETRIC
+from dalembert.kernels.lcp.dense import add_product
+from dalembert.kernels.lcp.factor import ldl_factor, ldl_solve, lu_factor, lu_solve
+
+_FACTOR = 4  # place in info: 1 where B holds the factor of a symmetric matrix
 
 
 @inline
-def gather(M, side, B, index):
-    """B = M_aa, index = a. Returns the size of a."""
-    k = 0
-    for i in range(side.shape[0]):
-        if side[i] == FREE:
-            index[k] = i
-            k += 1
+def _gather(M, B, index, k, first):
+    """B = M_aa, its upper triangle only where `first` is 1."""
     for a in range(k):
         source, target = M[index[a]], B[a]
-        for b in range(k):
+        for b in range(a * first, k):
             target[b] = source[index[b]]
-    return k
+
+
+@inline
+def _solve(B, k, V, I, info):
+    if info[_FACTOR] != 0.0:
+        ldl_solve(B, k, V[0], V[1])
+    else:
+        lu_solve(B, k, I[1], V[0], V[1])
 
 
 @kernel
-def polish(M, q, lower, upper, side, z, w, B, V, I):
-    """Set z and w by side. False where M_aa is singular (z and w are then as they were, but z is within its bounds).
+def solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):
+    """Set z and w by side. False where M_aa is singular. Uses B, V[0], V[1], I[0], I[1], I[4]."""
+    n, k, index, rhs, step = q.shape[0], 0, I[0], V[0], V[1]
+    symmetric = options[SYMMETRIC] != 0.0
+    for i in range(n):
+        w[i] = q[i]
+        z[i] = lower[i] if side[i] == LOWER else upper[i]
+        if side[i] == FREE:
+            z[i] = 0.0
+            index[k] = i
+            k += 1
+    info[_FACTOR] = 0.0
+    if symmetric:
+        _gather(M, B, index, k, 1)
+        info[_FACTOR] = 1.0 if ldl_factor(B, k) else 0.0
+    if info[_FACTOR] == 0.0:
+        _gather(M, B, index, k, 0)
+        if not lu_factor(B, k, I[1]):
+            return False
+    add_product(M, symmetric, z, I[4], w)
+    for a in range(k):
+        rhs[a] = -w[index[a]]
+    _solve(B, k, V, I, info)
+    return _add(M, symmetric, z, w, k, V, I)
 
-    Uses B, V[0], V[1], I[0], I[1].
-    """
-    n = M.shape[0]
-    index, order, rhs, step = I[0], I[1], V[0], V[1]
+
+@inline
+def _add(M, symmetric, z, w, k, V, I):
+    """z_a += step, w += M_.a step. False where the step is not a number."""
+    n, index, step, full = z.shape[0], I[0], V[1], V[0]
+    for i in range(n):
+        full[i] = 0.0
+    for a in range(k):
+        if not abs(step[a]) < 1e300:
+            return False
+        z[index[a]] += step[a]
+        full[index[a]] = step[a]
+    add_product(M, symmetric, full, I[4], w)
+    return True
+
+
+@kernel
+def refine(M, q, side, z, w, options, B, V, I, info):
+    """One step of iterative refinement with the factor that `solve_sides` left in B."""
+    n, k, symmetric = q.shape[0], 0, options[SYMMETRIC] != 0.0
+    for i in range(n):
+        w[i] = q[i]
+    add_product(M, symmetric, z, I[4], w)
     for i in range(n):
         if side[i] == FREE:
-            z[i] = min(max(z[i], lower[i]), upper[i])
-        else:
-            z[i] = lower[i] if side[i] == LOWER else upper[i]
-    k = gather(M, side, B, index)
-    if not lu_factor(B, k, order):
+            V[0, k] = -w[i]
+            k += 1
+    _solve(B, k, V, I, info)
+    return _add(M, symmetric, z, w, k, V, I)
+
+
+@kernel
+def polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
+    """`solve_sides` and `refine`, twice where M is not symmetric: rows of very different size need it."""
+    if not (solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info) and refine(M, q, side, z, w, options, B, V, I, info)):
         return False
-    for _ in range(2):  # the second pass refines
-        for a in range(k):
-            i = index[a]
-            rhs[a] = -(q[i] + dot(M[i], z))
-        lu_solve(B, k, order, rhs, step)
-        for a in range(k):
-            if not abs(step[a]) < 1e300:
-                return False
-            z[index[a]] += step[a]
-    product(M, z, q, w)
-    return True
+    return options[SYMMETRIC] != 0.0 or refine(M, q, side, z, w, options, B, V, I, info)
 
 
 @inline
@@ -84,10 +125,10 @@ def worst(side, z, w, lower, upper):
 
 
 @kernel
-def guess(side, z, w, lower, upper):
-    """Sides suggested by a point: free where z - w lies strictly between the bounds (the natural map's own choice)."""
+def guess(side, z, w, lower, upper, r):
+    """Sides suggested by a point: free where z - r w lies strictly between the bounds (the natural map's own choice), r > 0."""
     for i in range(side.shape[0]):
-        x = z[i] - w[i]
+        x = z[i] - r * w[i]
         side[i] = FREE
         if x <= lower[i] or lower[i] == upper[i]:
             side[i] = -1

@@ -40,8 +40,8 @@ def psor(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
     if options[FIRST + 2] != 0.0 and size(z) < 1e150:
         for i in range(n):
             kept[i] = z[i]
-        guess(side, z, w, lower, upper)
-        if polish(M, q, lower, upper, side, z, w, B, V, I) and worst(side, z, w, lower, upper) <= 1e-13 * size(z):
+        guess(side, z, w, lower, upper, 1.0)
+        if polish(M, q, lower, upper, side, z, w, options, B, V, I, info) and worst(side, z, w, lower, upper) <= 1e-13 * size(z):
             return SOLVED
         for i in range(n):
             z[i] = kept[i]

@@ -3,9 +3,9 @@
 import math
 
 from dalembert.kernels._jit import ARRAY, kernel, types
-from dalembert.kernels.lcp.codes import BAD_START, FREE, INT_MATRIX, INTS, LOWER, MATRIX, PLACE, RELATIVE, RESIDUAL, SOLVE, SOLVED, UPPER, WARM
+from dalembert.kernels.lcp.codes import BAD_START, FREE, INT_MATRIX, INTS, LOWER, MATRIX, PLACE, RELATIVE, RESIDUAL, SOLVE, SOLVED, SYMMETRIC, UPPER, WARM
 from dalembert.kernels.lcp.judge import residuals
-from dalembert.kernels.lcp.scaling import check, scale
+from dalembert.kernels.lcp.scaling import check, scale, symmetric
 
 #: status = run(solve, M, q, lower, upper, side, z, w, options, S, A, B, V, I, info)
 RUN = types.int64(
@@ -45,7 +45,9 @@ def run(solve, M, q, lower, upper, side, z, w, options, S, A, B, V, I, info):
         return bad
     n = q.shape[0]
     d, q_s, lower_s, upper_s = V[8], V[9], V[10], V[11]
-    g = scale(M, q, lower, upper, d, V[0], S, q_s, lower_s, upper_s)
+    alike = symmetric(M)
+    options[SYMMETRIC] = 1.0 if alike else 0.0
+    g = scale(M, q, lower, upper, alike, d, V[0], S, q_s, lower_s, upper_s)
     if options[WARM] != 0.0:
         for i in range(n):
             if not abs(z[i]) < math.inf:

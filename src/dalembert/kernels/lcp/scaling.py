@@ -22,18 +22,21 @@ def power_of_two(x):
 
 
 @inline
-def _largest(M, d, big):
-    """big_i = max_j d_i d_j max(|M_ij|, |M_ji|)."""
+def _largest(M, d, alike, big):
+    """big_i = max_j d_i d_j max(|M_ij|, |M_ji|). alike: M is symmetric."""
     n = M.shape[0]
     for i in range(n):
         big[i] = 0.0
     for i in range(n):
         row, f = M[i], d[i]
-        top = f * largest_product(row, d)
         for j in range(n):
-            x = abs(row[j]) * d[j] * f
+            x = abs(row[j]) * f
             big[j] = x if x > big[j] else big[j]
-        big[i] = max(big[i], top)
+    for i in range(n):
+        big[i] *= d[i]
+    if not alike:
+        for i in range(n):
+            big[i] = max(big[i], d[i] * largest_product(M[i], d))
 
 
 @kernel
@@ -57,12 +60,23 @@ def check(M, q, lower, upper, info):
 
 
 @kernel
-def scale(M, q, lower, upper, d, big, S, q_s, lower_s, upper_s):
-    """Fill d (the diagonal of D) and the scaled problem. Returns g."""
+def symmetric(M):
+    """Whether M equals its transpose, entry by entry."""
+    for i in range(M.shape[0]):
+        row = M[i]
+        for j in range(i):
+            if row[j] != M[j, i]:
+                return False
+    return True
+
+
+@kernel
+def scale(M, q, lower, upper, alike, d, big, S, q_s, lower_s, upper_s):
+    """Fill d (the diagonal of D) and the scaled problem. Returns g. alike: M is symmetric."""
     n = q.shape[0]
     for i in range(n):
         d[i] = 1.0
-    _largest(M, d, big)
+    _largest(M, d, alike, big)
     top, low = 0.0, math.inf
     for i in range(n):
         top = max(top, big[i])
@@ -76,12 +90,12 @@ def scale(M, q, lower, upper, d, big, S, q_s, lower_s, upper_s):
             for i in range(n):
                 if big[i] > 0.0:
                     d[i] *= power_of_two(1.0 / math.sqrt(big[i]))
-            _largest(M, d, big)
+            _largest(M, d, alike, big)
     g = 0.0
     for i in range(n):
-        row, target = M[i], S[i]
+        row, target, f = M[i], S[i], d[i]
         for j in range(n):
-            target[j] = row[j] * d[i] * d[j]
+            target[j] = row[j] * f * d[j]
         q_s[i] = q[i] * d[i]
         g = max(g, abs(q_s[i]))
     if g == 0.0:  # only the bounds set a scale

@@ -259,24 +259,33 @@ def constrain(system, work):
 
 
 @kernel
-def project(system, work, q, p):
-    """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q. False where M is singular."""
+def velocity_of(system, work, q, p, out):
+    """work[out:] = M(q)^-1 work[p:]; M stays factored. False where it is singular. Uses the records of the second node."""
     data = int(system[STEPPER_DATA])
-    m, nv = int(system[CONSTRAINTS]), int(system[NV])
-    side, fac, rows = int(system[data + SIDE_1]), int(system[data + FACTOR]), int(system[data + ROWS_NEW])
-    x, e, dv = int(system[data + HV]), int(system[data + TRIAL]), int(system[data + DV])
-    rows_at(system, work, q, int(system[data + PUSH]), rows)
+    nv = int(system[NV])
+    side, fac, x, e = int(system[data + SIDE_1]), int(system[data + FACTOR]), int(system[data + HV]), int(system[data + TRIAL])
     for i in range(int(system[LINKS])):
         place(system, work, i, q, side + i * SIDE_SIZE)
         for k in range(VEL, SIDE_SIZE):
             work[side + i * SIDE_SIZE + k] = 0.0
     for i in range(nv):
         work[x + i] = 0.0
+        work[e + i] = -work[p + i]
     if not factor(system, work, side, fac, x, x, x, 0.0, 0.0, nv < 0):
         return False
+    solve(system, work, side, fac, e, out)
+    return True
+
+
+@kernel
+def project(system, work, q, p):
+    """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q. False where M is singular."""
+    data = int(system[STEPPER_DATA])
+    m, nv = int(system[CONSTRAINTS]), int(system[NV])
+    side, rows, v = int(system[data + SIDE_1]), int(system[data + ROWS_NEW]), int(system[data + DV])
+    rows_at(system, work, q, int(system[data + PUSH]), rows)
+    if not velocity_of(system, work, q, p, v):
+        return False
     small_matrix(system, work, side, nv < 0, rows, m, 0.0, 0.0)
-    for i in range(nv):
-        work[e + i] = -work[p + i]
-    solve(system, work, side, fac, e, dv)
-    push(work, rows, impulses(system, work, m, dv, -1), m, nv, 1.0, p)
+    push(work, rows, impulses(system, work, m, v, -1), m, nv, 1.0, p)
     return True

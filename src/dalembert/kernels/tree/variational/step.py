@@ -4,16 +4,16 @@
 
 Newton's matrix is eliminated along the tree (`factor.py`) and kept as long as two more corrections with it suffice. The iteration ends
 when the next correction would be below the tolerance, judged by how much the last one was smaller than the one before. A step that
-does not converge, or whose kinetic energy jumps by far more than the forces did work, is repeated by Newton's method from the last velocity
-with a new matrix each time and a line search (a correction is shortened until the one that the old matrix gives at its end is smaller:
-Deuflhard's natural monotonicity test), then in 2, 4, 8 ... equal parts.
+does not converge, or that bends sharply and does not keep the balance of energy between its nodes, is repeated by Newton's method
+from the last velocity with a new matrix each time and a line search (a correction is shortened until the one that the old matrix
+gives at its end is smaller: Deuflhard's natural monotonicity test), then in 2, 4, 8 ... equal parts.
 """
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.kernels.tree.kinematics import place
 from dalembert.kernels.tree.layout import CONSTRAINTS, LINKS, NQ, NV, STEPPER_DATA
-from dalembert.kernels.tree.variational.constrained import add_impulses, begin, constrain, project, rows_ahead, small_matrix
+from dalembert.kernels.tree.variational.constrained import add_impulses, begin, constrain, project, rows_ahead, small_matrix, velocity_of
 from dalembert.kernels.tree.variational.history import history, predict, remember
 from dalembert.kernels.tree.variational.layout import (
     DELTA,
@@ -21,7 +21,6 @@ from dalembert.kernels.tree.variational.layout import (
     F_LEFT,
     F_RIGHT,
     HV,
-    L_BAR,
     MAX_ITERATIONS,
     METHOD,
     P_OLD,
@@ -33,6 +32,7 @@ from dalembert.kernels.tree.variational.layout import (
     ROWS_OLD,
     SAVED,
     SIDE_0,
+    SIDE_1,
     SIDE_M,
     SIDE_SIZE,
     SOFT,
@@ -50,10 +50,13 @@ from dalembert.kernels.tree.variational.side import evaluate
 ITERATIONS, RESIDUAL, SUBSTEPS = 0, 1, 2
 
 EPS = 2.2e-16
-FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off
+ROUND_OFF = 1e-12  # of a sum over a tree
+SLOWEST = 0.1  # a rate of convergence that is counted on where constraints are kept
+FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off,
+BOUND_FLOOR = 1e-6  # with constraints, whose small matrix is nearly singular where a machine is
 ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
-JUMP = 2.0  # a step whose kinetic energy is more than this times what it started with and the work is not trusted,
-BEND = 1.0  # nor one whose velocity changes by more than this per step (rad, m)
+BEND = 0.25  # a step in which a velocity changes by more than this per step (rad, m) is doubtful,
+SHARE = 0.2  # and not trusted where the energy of its nodes differs by more than this share
 SHORTEST = 1e-3  # part of a correction below which a line search gives up
 TRIALS = 10  # as it is, with a line search, then in 2, 4, ..., 256 parts
 
@@ -100,6 +103,7 @@ def newton(h, system, work, info, careful):
     total = int(system[CONSTRAINTS] + system[data + SOFT])
     careful = careful and not bound
     part, before, least = 1.0, 0.0, 0.0
+    floor = BOUND_FLOOR if bound else FLOOR
     noise = max(EPS / abs(h), TINY) if bound else TINY  # residuals of constraints are known to round-off of positions
     for iteration in range(limit + 1):
         residual(h, system, work, finished)
@@ -139,10 +143,13 @@ def newton(h, system, work, info, careful):
             advance_along(work, v, 1.0, dv, v, nv)
         size = max(largest(work, v, nv), least)
         info[RESIDUAL] = change / size if size > 0.0 else 0.0
-        if not info[RESIDUAL] < 1e300:
+        if not (info[RESIDUAL] < 1e300 and size < 1e300):
+            info[RESIDUAL] = change
             return NOT_CONVERGED
         rate = change / before if iteration > 0 else 1.0
-        if part == 1.0 and (min(rate, 1.0) * change <= tol * size + noise or (rate > 0.5 and max(change, before) <= FLOOR * size)):
+        if bound:  # the small matrix is kept, and what it misses shrinks at its own rate
+            rate = max(rate, SLOWEST)
+        if part == 1.0 and (min(rate, 1.0) * change <= tol * size + noise or (rate > 0.5 and max(change, before) <= floor * size)):
             if change <= ENOUGH * size and method != TRAPEZOIDAL:
                 return OK
             finished = True
@@ -152,26 +159,52 @@ def newton(h, system, work, info, careful):
     return NOT_CONVERGED
 
 
+@inline
+def bend(h, system, state, work):
+    """Largest change of the step of a joint, h |v - v_before|."""
+    v, before = int(system[int(system[STEPPER_DATA]) + V]), history(system)
+    most = 0.0
+    for i in range(int(system[NV])):
+        most = max(most, abs(h * (work[v + i] - state[before + i])))
+    return most
+
+
 @kernel
-def trusted(h, system, state, work, kinetic):
-    """False where the step is too large: a joint turned round, or the kinetic energy l.v/2 exceeds p_k.v/2 and the work of forces by far."""
-    data = int(system[STEPPER_DATA])
-    nv = int(system[NV])
-    at, latest = history(system), int(system[data + V])
-    for i in range(nv):
-        if not abs(h * (work[latest + i] - state[at + i])) <= BEND:
-            return False
-    known = 0.5 * abs(product(work, latest, int(system[data + P_OLD]), nv))
-    if kinetic <= JUMP * known:
-        return True
+def work_done(h, system, work):
+    """(h v . (forces without those of inertia), its round-off): what the kinetic energy gains."""
+    data, nv = int(system[STEPPER_DATA]), int(system[NV])
+    method = int(system[data + METHOD])
     v, other = int(system[data + V]), int(system[data + DELTA])
-    middle = int(system[data + METHOD]) == MIDPOINT
-    q, side = int(system[data + (Q_MID if middle else Q_OLD)]), int(system[data + (SIDE_M if middle else SIDE_0)])
-    evaluate(system, work, q, v, side, int(system[data + DV]), other, True, False)  # without forces
-    power = (
-        product(work, v, int(system[data + F_LEFT]), nv) + product(work, v, int(system[data + F_RIGHT]), nv) - product(work, v, other, nv)
-    )
-    return kinetic <= JUMP * (known + abs(h * power))
+    power = product(work, v, int(system[data + F_LEFT]), nv) + product(work, v, int(system[data + F_RIGHT]), nv)
+    noise = 0.0
+    first, end = (2, 3) if method == MIDPOINT else ((0, 1) if method == EULER else (0, 2))
+    for k in range(first, end):
+        q = int(system[data + (Q_OLD if k == 0 else (Q_NEW if k == 1 else Q_MID))])
+        side = int(system[data + (SIDE_0 if k == 0 else (SIDE_1 if k == 1 else SIDE_M))])
+        evaluate(system, work, q, v, side, int(system[data + DV]), other, k >= 0, k < 0)  # without forces
+        power -= product(work, v, other, nv) / (end - first)
+        for i in range(nv):
+            noise += ROUND_OFF * abs(work[v + i] * work[other + i])
+    return h * power, abs(h) * noise
+
+
+@kernel
+def trusted(system, state, work, gain, noise, p):
+    """False where the kinetic energy of the nodes, p . M^-1 p/2, changed by far more or less than the work of the forces."""
+    data, nq, nv = int(system[STEPPER_DATA]), int(system[NQ]), int(system[NV])
+    before, v = int(system[data + P_OLD]), int(system[data + DV])
+    for i in range(nv):
+        work[before + i] = state[nq + i]
+    kinetic = 0.0
+    least, change = abs(gain) if noise < abs(gain) else 0.0, -gain
+    for k in range(2):
+        at = before if k == 0 else p
+        if not velocity_of(system, work, int(system[data + (Q_OLD if k == 0 else Q_NEW)]), at, v):
+            return False
+        kinetic = 0.5 * product(work, at, v, nv)
+        change += kinetic if k == 1 else -kinetic
+        least = max(least, kinetic)
+    return abs(change) <= SHARE * least and noise <= SHARE * least and least < 1e300
 
 
 @kernel
@@ -203,15 +236,18 @@ def move_on(h, system, state, work):
     bound = system[CONSTRAINTS] != 0.0
     if bound:
         add_impulses(system, work, 1.0, p_old)
-    kinetic = 0.5 * abs(product(work, v, int(system[data + L_BAR]), nv))
-    if system[data + RESCUE] != 0.0 and not trusted(h, system, state, work, kinetic):
-        return NOT_CONVERGED
+    doubtful = system[data + RESCUE] != 0.0 and bend(h, system, state, work) > BEND
+    gain, noise = 0.0, 0.0
+    if doubtful:
+        gain, noise = work_done(h, system, work)
     for i in range(nv):
         work[x + i] = h * work[v + i]
     retract(system, work, q_old, x, q_new, exponential, False)
     right_momentum(system, work, h, x, p_old, int(system[data + F_LEFT]), int(system[data + F_RIGHT]), out, exponential)
     if bound and not project(system, work, q_new, out):
         return SINGULAR
+    if doubtful and not trusted(system, state, work, gain, noise, out):
+        return NOT_CONVERGED
     for i in range(nq):
         state[i] = work[q_new + i]
     for i in range(nv):

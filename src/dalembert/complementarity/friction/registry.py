@@ -1,0 +1,125 @@
+"""Friction models describe themselves. A model is one file in this package with one `register` call at its end; `solve_friction`, the judge,
+the documentation and the contract tests are made from these descriptions.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dalembert.complementarity.friction.problem import ContactProblem
+from dalembert.complementarity.friction.shapes import Shape
+from dalembert.complementarity.problem import Array
+from dalembert.errors import OptionError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a model."""
+
+    name: str
+    default: Any
+    meaning: str
+    valid: Callable[[Any], bool] = field(repr=False, compare=False)
+    expected: str = ""
+
+    def check(self, model: str, value: Any) -> Any:
+        """The value itself; OptionError if it cannot be."""
+        try:
+            fits = bool(self.valid(value))
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise OptionError(f"option {self.name!r} of friction model {model!r} is {value!r}; expected {self.expected} ({self.meaning}).")
+        return value
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a model is asked for: the problem, flat start impulses or a word, normal impulses that freeze the limits, tolerance, options."""
+
+    problem: ContactProblem
+    start: Any
+    normal: Array | None
+    tol: float
+    fallback: bool
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model found: flat impulses, how it ended, outer iterations, pivots or sweeps of the inner solver, who took over."""
+
+    r: Array
+    status: str
+    iterations: int
+    work: int = 0
+    fallback: str = ""
+    changes: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class FrictionModel:
+    """Description of a model.
+
+    law: the set of tangential impulses in words.  shape(options): that set for the judge.  frozen: whether limits may be held fixed.
+    guarantee: for which matrices W it is proved to end with a solution.  same_law: models whose solutions obey this law as well.
+    """
+
+    name: str
+    summary: str
+    law: str
+    guarantee: str
+    shape: Callable[[Mapping[str, Any]], Shape] = field(repr=False, compare=False)
+    solve: Callable[[Task], Answer] = field(repr=False, compare=False)
+    options: tuple[Option, ...] = ()
+    frozen: bool = False
+    same_law: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    rank: int = 50
+
+    def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All options with their values."""
+        known = {o.name: o for o in self.options}
+        for name in given:
+            if name not in known:
+                raise UnknownNameError(f"option of friction model {self.name!r}", name, known)
+        return {o.name: o.check(self.name, given.get(o.name, o.default)) for o in self.options}
+
+
+_models: dict[str, FrictionModel] = {}
+_loaded = False
+
+
+def register(**description: Any) -> FrictionModel:
+    """Enter a model into the registry."""
+    model = FrictionModel(**description)
+    _models[model.name] = model
+    return model
+
+
+def _load_all() -> None:
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    package = importlib.import_module("dalembert.complementarity.friction")
+    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        importlib.import_module(found.name)
+
+
+def models() -> list[FrictionModel]:
+    """All models, best first."""
+    _load_all()
+    return sorted(_models.values(), key=lambda m: (m.rank, m.name))
+
+
+def find_model(name: str) -> FrictionModel:
+    """The model of that name."""
+    _load_all()
+    if name not in _models:
+        raise UnknownNameError("friction model", name, _models)
+    return _models[name]

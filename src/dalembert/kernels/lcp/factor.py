@@ -1,0 +1,91 @@
+"""Factorisations of dense matrices in place: L U with partial pivoting, and U^T D^-1 U of symmetric positive definite ones."""
+
+from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.lcp.dense import axpy, axpy4, dot
+
+
+@inline
+def _pivot_row(A, c, k, order):
+    """Bring the largest entry of column c at or below the diagonal to the diagonal. False where all are 0."""
+    best, r = abs(A[c, c]), c
+    for i in range(c + 1, k):
+        if abs(A[i, c]) > best:
+            best, r = abs(A[i, c]), i
+    if not best > 0.0:
+        return False
+    if r != c:
+        order[c], order[r] = order[r], order[c]
+        a, b = A[c, :k], A[r, :k]
+        for j in range(a.shape[0]):
+            a[j], b[j] = b[j], a[j]
+    return True
+
+
+@kernel
+def lu_factor(A, k, order):
+    """P A = L U in place for the leading k x k block of A, four columns at a time. order: rows of P. False where A is singular."""
+    for i in range(k):
+        order[i] = i
+    c = 0
+    while c < k:
+        e = min(c + 4, k)
+        for p in range(c, e):  # the panel: columns c ... e - 1 of all rows
+            if not _pivot_row(A, p, k, order):
+                return False
+            inverse = 1.0 / A[p, p]
+            for i in range(p + 1, k):
+                f = A[i, p] * inverse
+                A[i, p] = f
+                for j in range(p + 1, e):
+                    A[i, j] -= f * A[p, j]
+        for p in range(c, e):  # the other columns of the panel's rows
+            for i in range(p + 1, e):
+                axpy(A[i, e:k], -A[i, p], A[p, e:k])
+        if e == c + 4:
+            for i in range(e, k):
+                axpy4(A[i, e:k], -A[i, c], A[c, e:k], -A[i, c + 1], A[c + 1, e:k], -A[i, c + 2], A[c + 2, e:k], -A[i, c + 3], A[c + 3, e:k])
+        c = e
+    return True
+
+
+@kernel
+def lu_solve(A, k, order, b, x):
+    """x[:k] = A^-1 b[:k] by the factors of `lu_factor`. b and x are two arrays."""
+    for i in range(k):
+        x[i] = b[order[i]] - dot(A[i, :i], x[:i])
+    for m in range(k):
+        i = k - 1 - m
+        x[i] = (x[i] - dot(A[i, i + 1 : k], x[i + 1 : k])) / A[i, i]
+
+
+@kernel
+def ldl_factor(A, k):
+    """A = U^T D^-1 U in the upper triangle of the leading k x k block, D = diag U. False where A is not positive definite enough."""
+    c = 0
+    while c < k:
+        m = min(4, k - c)
+        for a in range(c, c + m):
+            given = A[a, a]
+            for p in range(c, a):
+                axpy(A[a, a:k], -A[p, a] / A[p, p], A[p, a:k])
+            if not A[a, a] > 1e-14 * given:
+                return False
+        if m == 4:
+            d0, d1, d2, d3 = -1.0 / A[c, c], -1.0 / A[c + 1, c + 1], -1.0 / A[c + 2, c + 2], -1.0 / A[c + 3, c + 3]
+            for i in range(c + 4, k):
+                axpy4(
+                    A[i, i:k], d0 * A[c, i], A[c, i:k], d1 * A[c + 1, i], A[c + 1, i:k],
+                    d2 * A[c + 2, i], A[c + 2, i:k], d3 * A[c + 3, i], A[c + 3, i:k],
+                )  # fmt: skip
+        c += m
+    return True
+
+
+@kernel
+def ldl_solve(A, k, b, x):
+    """x[:k] = A^-1 b[:k] by the factor of `ldl_factor`; b is used up."""
+    for p in range(k):
+        axpy(b[p + 1 : k], -b[p] / A[p, p], A[p, p + 1 : k])
+    for m in range(k):
+        p = k - 1 - m
+        x[p] = (b[p] - dot(A[p, p + 1 : k], x[p + 1 : k])) / A[p, p]

@@ -1,0 +1,57 @@
+"""The sweep of `block_gs` for contacts alone: three rows, one or two bodies, a diagonal E. All that a contact needs lies together.
+
+Numbers of one contact: W of the first and of the second body (3 x 6 each; zeros for the world), S^-1 (6: nn, n1, n2, 11, 12, 22), c (3),
+E (3), S_1n, S_2n, the two step sizes, mu, S_nn, S_11, S_22.
+"""
+
+from dalembert.kernels._jit import kernel
+from dalembert.kernels.linalg.block_gs import contact_law
+from dalembert.kernels.linalg.six import axpy6, dot6, load6, store6
+
+SECOND, INVERSE, RHS, SOFT, COUPLING, STEPS, MU, DIAGONAL = 18, 36, 42, 45, 48, 50, 52, 53
+SIZE = 56
+
+
+@kernel
+def sweep(ends, z, y, w, info):
+    """One sweep. ends: where the velocities of the two bodies begin in w (the world: one spare body at rest)."""
+    moved, size = 0.0, 0.0
+    for i in range(ends.shape[0]):
+        at, ka, kb, row = SIZE * i, ends[i, 0], ends[i, 1], ends[i, 2]
+        wa, wb = load6(w, ka), load6(w, kb)
+        a0, b0 = load6(z, at), load6(z, at + SECOND)
+        yn = y[row]
+        qn = dot6(a0, wa) + (dot6(b0, wb) + (z[at + SOFT] * yn - z[at + RHS]))
+        if yn == 0.0 and qn >= 0.0:
+            continue
+        y1, y2 = y[row + 1], y[row + 2]
+        a1, a2 = load6(z, at + 6), load6(z, at + 12)
+        b1, b2 = load6(z, at + SECOND + 6), load6(z, at + SECOND + 12)
+        q1 = dot6(a1, wa) + (dot6(b1, wb) + (z[at + SOFT + 1] * y1 - z[at + RHS + 1]))
+        q2 = dot6(a2, wa) + (dot6(b2, wb) + (z[at + SOFT + 2] * y2 - z[at + RHS + 2]))
+        s = at + INVERSE
+        full = (
+            yn - z[s] * qn - z[s + 1] * q1 - z[s + 2] * q2,
+            y1 - z[s + 1] * qn - z[s + 3] * q1 - z[s + 4] * q2,
+            y2 - z[s + 2] * qn - z[s + 4] * q1 - z[s + 5] * q2,
+        )
+        steps = (z[at + STEPS], z[at + STEPS + 1])
+        n, t1, t2 = contact_law(yn, y1, y2, qn, q1, q2, z[at + COUPLING], z[at + COUPLING + 1], steps, z[at + MU], full)
+        dn, d1, d2 = n - yn, t1 - y1, t2 - y2
+        y[row], y[row + 1], y[row + 2] = n, t1, t2
+        store6(w, ka, axpy6(dn, a0, axpy6(d1, a1, axpy6(d2, a2, wa))))
+        store6(w, kb, axpy6(dn, b0, axpy6(d1, b1, axpy6(d2, b2, wb))))
+        s0, s1, s2 = z[at + DIAGONAL], z[at + DIAGONAL + 1], z[at + DIAGONAL + 2]
+        moved += s0 * dn * dn + s1 * d1 * d1 + s2 * d2 * d2
+        size += s0 * n * n + s1 * t1 * t1 + s2 * t2 * t2
+    info[0], info[1] = moved, size
+
+
+@kernel
+def run(ends, z, y, w, goal, most, info):
+    """Sweeps until moved <= goal size or `most` of them. Returns their number."""
+    for k in range(most):
+        sweep(ends, z, y, w, info)
+        if info[0] <= goal * info[1]:
+            return k + 1
+    return most
