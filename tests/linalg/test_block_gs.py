@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
 from dalembert.errors import OptionError
+from dalembert.kernels.linalg.block_gs import contact_law, step_sizes
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR
 from dalembert.linalg import BlockJacobian, Saddle
 from dalembert.linalg.block_gs import BOX, CONTACT, FREE, BlockGaussSeidel, Laws, interleaved
@@ -182,6 +183,24 @@ def test_a_cube_on_an_incline_needs_the_friction_of_its_slope(slope):
     assert y[:, 0].sum() == pytest.approx(h * 9.81 * np.cos(angle), rel=1e-5)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_law_of_one_contact(seed):
+    """Sticks where the solution of the block lies in the cone; else normal first, then the projection of a tangential step."""
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=(3, 3))
+    S = a @ a.T + np.eye(3)
+    y, q, mu = np.abs(rng.normal(size=3)), rng.normal(size=3), 0.3
+    steps = step_sizes(S.ravel(), 0, 3)
+    assert steps[0] == 1.0 / S[0, 0]
+    assert steps[1] * np.linalg.eigvalsh(S[1:, 1:]).max() <= 1.0 + 1e-12
+    found = np.array(contact_law(*y, *q, S[1, 0], S[2, 0], steps, mu, (-1.0, 0.0, 0.0)))
+    normal = max(0.0, y[0] - q[0] / S[0, 0])
+    tangent = y[1:] - steps[1] * (q + S[:, 0] * (normal - y[0]))[1:]
+    expected = [normal, *(tangent * min(1.0, mu * normal / np.linalg.norm(tangent)))]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(contact_law(*y, *q, S[1, 0], S[2, 0], steps, mu, (1.0, 0.2, -0.2)), (1.0, 0.2, -0.2))
+
+
 def test_packed_and_general_sweeps_agree():
     """The same order gives the same numbers, up to the order of additions."""
     s = contacts(300, seed=2)
@@ -267,7 +286,7 @@ def test_redundant_blocks_without_compliance_still_satisfy_the_rows():
 
 def test_laws_are_checked():
     s = system(2, [(0, 1)], 2, np.random.default_rng(0))
-    for wrong in ({"kind": CONTACT}, {"kind": 7}, {"kind": BOX, "lo": 1.0, "hi": 0.0}, {"mu": -1.0}):
+    for wrong in ({"kind": CONTACT}, {"kind": 7}, {"kind": BOX, "lo": 1.0, "hi": 0.0}, {"mu": -1.0}, {"mu": np.inf}):
         with pytest.raises(OptionError):
             Laws.of(s, **wrong)
     assert random_rows(1, np.random.default_rng(0)).shape == (1, 6, 6)

@@ -1,5 +1,7 @@
 """One interface: the method follows structure and size, the answer is the same."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -52,6 +54,14 @@ def test_where_one_method_fails_the_next_is_tried(judge, sides):
     rng = np.random.default_rng(0)
     pairs = [(-1, k) for k in range(30)] + [tuple(rng.choice(30, 2, replace=False)) for _ in range(70)]
     s = system(30, pairs, 1, rng)
+    found = solve(s, *sides(s))
+    assert (found.method, found.failed) == ("superlu", ("qdldl",))
+    judge(s, *sides(s)).accepts(found.x, found.y, factor=1000.0)
+
+
+def test_without_the_package_qdldl(monkeypatch, judge, sides):
+    monkeypatch.setitem(sys.modules, "qdldl", None)
+    s = contacts(50, compliance=0.1)
     found = solve(s, *sides(s))
     assert (found.method, found.failed) == ("superlu", ("qdldl",))
     judge(s, *sides(s)).accepts(found.x, found.y, factor=1000.0)

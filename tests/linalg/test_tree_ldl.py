@@ -129,6 +129,14 @@ def test_a_body_welded_twice_to_the_world_is_singular():
     assert TreeLDL(s.jacobian).factor(s) == SINGULAR
 
 
+def test_what_cancels_to_round_off_is_singular_whatever_its_sign():
+    """The same row twice on one body: the second pivot is the difference of two equal numbers."""
+    for seed in range(40):
+        s = system(2, [(-1, 0), (0, 1)], 1, np.random.default_rng(seed))
+        twice = Saddle.of(s.masses, s.jacobian.subset([0, 1, 0]))
+        assert TreeLDL(twice.jacobian).factor(twice) == SINGULAR
+
+
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan])
 def test_bad_masses_are_reported(value):
     s = chain(3, 3)

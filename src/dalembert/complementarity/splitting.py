@@ -5,8 +5,8 @@
     z' = SOL(H(tau), q + V(tau) z),   from z = 0 on, that is without friction at first                              (17.3)
 
 tau (U - U^T) is skew: H(tau) is as definite as H0. The limit solves LCP(H + eps 1, q). Iterates stay bounded (17.5); convergence is not
-guaranteed, linear at most (17.17), and certain with the ratio |V| / (lambda_min + eps) where that is below 1, lambda_min of the symmetric part
-of H0. For contacts tau = eps = 0 needs no slip speeds: `iterate_limits` takes the limits of friction from the last normal impulses.
+guaranteed, linear at most (17.17), and certain with the ratio |V| / (lambda_min + eps) where that is below 1, lambda_min of the symmetric
+part of H0. For contacts tau = eps = 0 needs no slip speeds: `iterate_limits` takes the limits of friction from the last normal impulses.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.complementarity.friction.judge import judge_shape
 from dalembert.complementarity.friction.problem import ContactProblem
 from dalembert.complementarity.friction.registry import Answer, Option
+from dalembert.complementarity.friction.shapes import Shape
 from dalembert.complementarity.problem import Array, matrix, vector
 from dalembert.complementarity.registry import find_method
 from dalembert.complementarity.residual import TOL, judge
 from dalembert.complementarity.solve import lcp
 from dalembert.errors import OptionError
 
-CHANGE, LIMIT = 1e-12, 200
+CHANGE, STOP, LIMIT = 1e-12, 1e-10, 200
 
 #: options of the outer iteration, for the models that use it
 OUTER = (
     Option("relaxation", 1.0, "share of the new normal impulses in the next limits", lambda x: 0.0 < x <= 1.0, "a number in (0, 1]"),
-    Option("change", CHANGE, "relative change of the impulses at which the outer iteration ends", lambda x: 0.0 < x < 1.0, "a number in (0, 1)"),
+    Option("stop", STOP, "relative residual of the law at which the outer iteration ends", lambda x: 0.0 < x < 1.0, "a number in (0, 1)"),
     Option("max_iterations", LIMIT, "limit of outer iterations", lambda x: int(x) == x >= 1, "a whole number >= 1"),
 )
 
@@ -123,35 +125,34 @@ def _change(new: Array, old: Array) -> float:
 Inner = Callable[[Array, Array | None], Answer]
 
 
-def iterate_limits(problem: ContactProblem, inner: Inner, start: Any, relaxation: float, change: float, max_iterations: int) -> Answer:
-    """Limits of friction from the last normal impulses until these no longer change.
+def iterate_limits(
+    problem: ContactProblem, inner: Inner, shape: Shape, start: Any, relaxation: float, stop: float, max_iterations: int
+) -> Answer:
+    """Limits of friction from the last normal impulses until the law is obeyed.
 
     inner(limits (m,), start): impulses with the tangential ones limited. start: None or "frictionless" (limits 0 at first, no friction),
-    "sticking" (infinite at first), or impulses, whose normal ones give the first limits.
+    "sticking" (infinite at first), or impulses, whose normal ones give the first limits. stop: the judge's relative residual.
     """
     mu = problem.mu
-    warm = start if isinstance(start, np.ndarray) else None
-    if warm is not None:
-        normal = np.maximum(warm[::3], 0.0)
-        limits = mu * normal
-    else:
-        normal = np.zeros(problem.contacts)
-        limits = np.where(mu > 0.0, np.inf, 0.0) if start == "sticking" else normal
-    r, changes, work, status, fallback = warm, [], 0, "iteration-limit", ""
+    r: Array | None = start if isinstance(start, np.ndarray) else None
+    normal = np.zeros(problem.contacts) if r is None else np.maximum(r[::3], 0.0)
+    limits = mu * normal
+    if isinstance(start, str) and start == "sticking":
+        limits = np.where(mu > 0.0, np.inf, 0.0)
+    found, changes, work, status, fallback = Answer(np.zeros(3 * len(mu)), "iteration-limit", 0), [], 0, "iteration-limit", ""
     for k in range(int(max_iterations)):
         found = inner(limits, r)
         work += found.work
         fallback = fallback or found.fallback
         changes.append(1.0 if r is None else _change(found.r, r))
-        first, r = r is None, found.r
+        r = found.r
         if found.status != "solved":
             status = found.status
             break
-        if changes[-1] <= change and not first:
+        if judge_shape(problem, r, shape).relative <= stop:
             status = "solved"
             break
         share = relaxation if k else 1.0
         normal = share * np.maximum(r[::3], 0.0) + (1.0 - share) * normal
         limits = mu * normal
-    assert r is not None
-    return Answer(r, status, len(changes), work, fallback, tuple(changes))
+    return Answer(found.r, status, len(changes), work, fallback, tuple(changes))

@@ -46,8 +46,8 @@ class Laws:
             raise OptionError(f"laws: kinds {sorted(set(kinds.tolist()))} given, FREE, BOX and CONTACT exist.")
         low, high = (np.ascontiguousarray(np.broadcast_to(np.asarray(v, dtype=float), (g.n_rows,))) for v in (lo, hi))
         rough = np.ascontiguousarray(np.broadcast_to(np.asarray(mu, dtype=float), (g.n_constraints,)))
-        if not (low <= high).all() or not (rough >= 0.0).all():
-            raise OptionError("laws: lo <= hi and mu >= 0 expected.")
+        if not (low <= high).all() or not ((rough >= 0.0) & (rough < np.inf)).all():
+            raise OptionError("laws: lo <= hi and finite mu >= 0 expected.")
         return Laws(kinds, low, high, rough)
 
 

@@ -5,8 +5,8 @@ Otherwise n is taken from the last solution until it no longer changes (chapter 
 
     n = 0;  repeat  (r_n, r_t) = MLCP(W, b, lower = (0, -mu n), upper = (inf, mu n));  n = r_n
 
-Start       n = 0, that is no friction at first: 3 to 5 iterations for a block on an incline. `start="sticking"` begins with infinite limits and
-            needs more, the steeper the incline.
+Start       n = 0, that is no friction at first: 2 to 5 iterations for a block on an incline. `start="sticking"` begins with infinite limits
+            and needs more, the steeper the incline.
 tau, eps    0 is the loop above. Otherwise the scheme Sigma(tau, eps) of (17.3) on the augmented problem (17.20), slip speeds included.
 Guarantee   with fixed n: positive definite W. The outer iteration is not proved to converge; the pyramid by Lemke's method takes over.
 """
@@ -44,7 +44,7 @@ def solve(task: Task) -> Answer:
     if o["tau"] > 0.0 or o["eps"] > 0.0:
         found = _split(task)
     else:
-        found = iterate_limits(p, inner, task.start, o["relaxation"], o["change"], o["max_iterations"])
+        found = iterate_limits(p, inner, SQUARE, task.start, o["relaxation"], o["stop"], o["max_iterations"])
     if found.status == "solved" or not task.fallback:
         return found
     pyramid = find_model("pyramid")
@@ -53,7 +53,7 @@ def solve(task: Task) -> Answer:
 
 
 def augmented(problem: ContactProblem) -> tuple[Array, Array, Array, Array, Array]:
-    """(H0, U, q, lower, upper) of (17.20-21): unknowns r, as the contacts order it, with free tangential rows, then two slip speeds s >= 0 per
+    """(H0, U, q, lower, upper) of (17.20-21): unknowns r, ordered by contacts, tangential rows free, then two slip speeds s >= 0 for each
     tangential row: r_t + mu r_n >= 0 and -r_t + mu r_n >= 0, complementary to them.
 
     Corrected   u_t = s_+ - s_- (print: -s_+ - s_-).
@@ -78,9 +78,7 @@ def _split(task: Task) -> Answer:
     start: Any = None
     if isinstance(task.start, np.ndarray):
         start = np.concatenate([task.start, np.zeros(4 * p.contacts)])
-    found = split(
-        H0, U, q, lower, upper, tau=o["tau"], eps=o["eps"], method=o["method"], start=start, tol=o["change"], max_iterations=o["max_iterations"]
-    )
+    found = split(H0, U, q, lower, upper, tau=o["tau"], eps=o["eps"], method=o["method"], start=start, max_iterations=o["max_iterations"])
     return Answer(found.z[: 3 * p.contacts].copy(), found.status, found.iterations, found.pivots, "", found.changes)
 
 

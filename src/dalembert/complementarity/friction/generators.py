@@ -11,7 +11,7 @@ from dalembert.complementarity.problem import Array
 
 
 def rows(arm: Array, normal: Array, tangent: Array | None = None) -> Array:
-    """(3, 6): normal and two tangential velocities of a point of a body at `arm` from its centre of mass, from its (angular, linear) velocity."""
+    """(3, 6): normal and tangential velocities of the point of a body at `arm` from its centre, from its (angular, linear) velocity."""
     if tangent is None:
         tangent = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
     tangent = tangent / np.linalg.norm(tangent)
@@ -23,7 +23,7 @@ def random_contacts(
 ) -> ContactProblem:
     """One free body with contacts of random places and normals, random mass, inertia and velocity; some contacts may occur twice.
 
-    regular: added to the diagonal; skew: of a random skew matrix that is added, relative to the least eigenvalue's guard of `regular`.
+    regular: added to the diagonal.  skew: size of a random skew matrix that is added; W stays positive definite.
     """
     arms, normals = rng.uniform(-1.0, 1.0, (contacts, 3)), rng.standard_normal((contacts, 3))
     normals /= np.linalg.norm(normals, axis=1)[:, None]

@@ -1,9 +1,9 @@
 """The one judge of all friction models: whatever a solver claims, this decides. Everything is recomputed from W, b, mu and the impulses.
 
-    u = W r + b,   W_n: normal entry of the diagonal,   W_t: mean of the two tangential ones,   R = mu r_n, or mu times a given normal impulse
+    u = W r + b,  W_n: normal entry of the diagonal,  W_t: mean of the two tangential ones,  R = mu r_n, or mu times a given impulse
     normal      |W_n r_n - max(0, W_n r_n - u_n)|                 0 <= r_n  _|_  u_n >= 0
     limit       W_t max(0, |r_t| - R)                             in the norm of the model: disc, square or polygon
-    direction   W_t |r_t - P(r_t - u_t / W_t; R)|                 0 if and only if r_t does the most work against u_t of all impulses in the set:
+    direction   W_t |r_t - P(r_t - u_t / W_t; R)|                 0 if and only if r_t does the most work against u_t of all in the set:
                                                                   opposite to u_t for the disc, anything inside where u_t = 0
 
 All in units of velocity. `relative` = the largest of them, each divided by the size of the terms that cancel in its contact,

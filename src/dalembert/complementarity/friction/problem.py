@@ -1,6 +1,6 @@
 """Contacts as they are given: u = W r + b and coefficients of friction.
 
-Three rows per contact, interleaved as in FCLIB: normal, first tangent, second tangent. r are impulses, u relative velocities after the step.
+Three rows per contact, interleaved as in FCLIB: normal, first tangent, second tangent. r: impulses, u: relative velocities after the step.
 W = J M^-1 J^T + regularisation (lacoursiere2007 (10.79): S_CC, S_DC and S_DD in one matrix), b = J (free velocity) + stabilisation.
 """
 

@@ -1,4 +1,4 @@
-"""Pyramid: |r_1|, |r_2| <= mu r_n, the normal impulse of the same solution (lacoursiere2007 10.12.2), as one linear complementarity problem.
+"""Pyramid: |r_1|, |r_2| <= mu r_n, the normal impulse of the same solution (lacoursiere2007 10.12), as one linear complementarity problem.
 
 One slip speed per axis. The limit is mu r_n along the axes and up to sqrt(2) mu r_n between them; tangents turn the result.
 Guarantee   Lemke's method ends with a solution for positive semidefinite W and any mu >= 0.

@@ -1,5 +1,5 @@
-"""Friction models describe themselves. A model is one file in this package with one `register` call at its end; `solve_friction`, the judge,
-the documentation and the contract tests are made from these descriptions.
+"""Friction models describe themselves. A model is one file in this package with one `register` call at its end; `solve_friction`, the
+judge, the documentation and the contract tests are made from these descriptions.
 """
 
 from __future__ import annotations

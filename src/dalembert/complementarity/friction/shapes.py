@@ -1,8 +1,8 @@
 """Sets of tangential impulses of radius R, with what the judge needs of each: its gauge (the norm whose ball it is) and its projection.
 
-    disc      sqrt(x^2 + y^2) <= R                                         cone, cylinder
-    square    |x|, |y| <= R                                                box, pyramid
-    polygon   convex hull of R (cos, sin)(2 pi k / n)                      polygonal cone
+disc      sqrt(x^2 + y^2) <= R                                         cone, cylinder
+square    |x|, |y| <= R                                                box, pyramid
+polygon   convex hull of R (cos, sin)(2 pi k / n)                      polygonal cone
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ STARTS = ("frictionless", "sticking")
 class FrictionResult:
     """Impulses of contacts with their evidence.
 
-    impulses, velocities (m, 3): normal, two tangents; velocities = W r + b. status: "solved" where the judge says so; otherwise how the solver
-    ended: iteration-limit, not-finite, or a status of `lcp`. iterations: outer iterations (Newton's for the cone), work: pivots or sweeps
+    impulses, velocities (m, 3): normal, two tangents; velocities = W r + b. status: "solved" where the judge says so; otherwise how the
+    solver ended: inaccurate, iteration-limit, not-finite, or a status of `lcp`. iterations: outer iterations (Newton's for the cone), work: pivots or sweeps
     inside, changes: relative change of the impulses per outer iteration, fallback: who gave the answer instead, "" if none.
     residuals: see `judge.py`.
     """
@@ -79,7 +79,9 @@ def solve_friction(
     if not 0.0 < tol < 1.0:
         raise OptionError(f"tol is {tol!r}; expected a number in (0, 1), the relative residual of a solution.")
     if normal is not None and not chosen.frozen:
-        raise OptionError(f"friction model {model!r} takes its limits from its own normal impulses; leave `normal` out, or choose box or cylinder.")
+        raise OptionError(
+            f"friction model {model!r} takes limits from its own normal impulses; leave `normal` out, or take box or cylinder."
+        )
     m = problem.contacts
     held = None if normal is None else vector("normal", normal, m)
     if held is not None and not (np.isfinite(held) & (held >= 0.0)).all():

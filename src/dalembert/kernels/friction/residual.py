@@ -1,8 +1,8 @@
 """How far impulses are from the law, for the solvers themselves: the natural map, and its size relative to the terms that cancel.
 
-    F_n = r_n - max(0, y_n),            y_n = r_n - u_n / W_nn
-    F_t = r_t - P(y_t; c + mu max(0, y_n)),   y_t = r_t - u_t / w_t       P: projection onto the disc, w_t: mean of the tangential diagonal
-    relative = max over contacts of max(W_nn |F_n|, w_t |F_t|) / max over its rows of (|b_i| + sum_j |W_ij r_j|)
+F_n = r_n - max(0, y_n),            y_n = r_n - u_n / W_nn
+F_t = r_t - P(y_t; c + mu max(0, y_n)),   y_t = r_t - u_t / w_t       P: projection onto the disc, w_t: mean of the tangential diagonal
+relative = max over contacts of max(W_nn |F_n|, w_t |F_t|) / max over its rows of (|b_i| + sum_j |W_ij r_j|)
 """
 
 import math

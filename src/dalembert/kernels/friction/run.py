@@ -1,4 +1,4 @@
-"""Contacts by turns: a few sweeps of block Gauss-Seidel find who sticks and who slips, Newton finishes; where Newton stalls more sweeps follow."""
+"""By turns: a few sweeps of block Gauss-Seidel find who sticks and who slips, Newton finishes; where it stalls more sweeps follow."""
 
 import math
 

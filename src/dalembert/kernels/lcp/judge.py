@@ -9,9 +9,12 @@ from dalembert.kernels.status import TINY
 def residuals(M, q, lower, upper, z, w):
     """Sets w = M z + q. Returns (natural residual, relative residual):
 
-    r_i = |z_i - clip(z_i - w_i, lower_i, upper_i)|,   max r_i   and   max r_i / s_i,   s_i = |q_i| + sum_j |M_ij z_j|
+    r_i = |z_i - clip(z_i - w_i, lower_i, upper_i)|,   max r_i   and   max r_i / s_i,
+    s_i = |q_i| + sum_j |M_ij z_j| + 1e-6 max_j |M_ij| max_j |z_j|
     """
-    worst, relative = 0.0, 0.0
+    worst, relative, top = 0.0, 0.0, 0.0
+    for i in range(q.shape[0]):
+        top = max(top, abs(z[i]))
     for i in range(q.shape[0]):
         row = M[i]
         w[i] = q[i] + dot(row, z)
@@ -22,5 +25,9 @@ def residuals(M, q, lower, upper, z, w):
         if not r <= worst:
             worst = r
         if not r <= relative * s:
-            relative = r / (s + TINY)
+            big = 0.0
+            for j in range(row.shape[0]):
+                big = max(big, abs(row[j]))
+            ratio = r / (s + 1e-6 * big * top + TINY)
+            relative = relative if ratio <= relative else ratio
     return worst, relative

@@ -3,10 +3,11 @@
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.lcp.codes import FEASIBILITY, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, RAY, SINGULAR, SOLVED, UPPER, WARM
 from dalembert.kernels.lcp.dictionary import build, sides, values
+from dalembert.kernels.lcp.judge import residuals
 from dalembert.kernels.lcp.lemke_steps import column_of_parameter, enter_parameter, exchange, first_column, ratio, ray, row_bounds
 from dalembert.kernels.lcp.polish import polish, size, worst
 
-_RESTARTS = 6
+_ATTEMPTS = 8
 
 
 @kernel
@@ -61,7 +62,7 @@ def _follow(T, x, lo, hi, sign, lower, upper, side, entering, direction, limit, 
 
 
 @kernel
-def _once(M, q, lower, upper, side, z, w, warm, options, A, B, V, I, info):
+def _once(M, q, lower, upper, side, z, w, warm, attempt, options, A, B, V, I, info):
     """One path: from the sides at hand (warm) or from the bounds. A fresh factorisation begins and ends it."""
     n, x, lo, hi, sign = q.shape[0], V[2], V[3], V[4], V[5]
     if not build(M, lower, upper, side, A, 1e-14):
@@ -86,7 +87,7 @@ def _once(M, q, lower, upper, side, z, w, warm, options, A, B, V, I, info):
             x[i] += A[n, i]
         entering, direction = n, -1.0
     else:
-        r = first_column(A[n], x, lo, hi, sign, row_var)
+        r = first_column(A[n], x, lo, hi, sign, row_var, attempt)
         enter_parameter(A, r, x, lo, hi, row_var, col_var, place)
         info[PIVOTS] += 1.0
         entering, direction = r, sign[r]
@@ -94,24 +95,40 @@ def _once(M, q, lower, upper, side, z, w, warm, options, A, B, V, I, info):
 
 
 @kernel
+def _accept(M, q, lower, upper, side, z, w, options, V):
+    """Whether the sides are right to round-off, row by row."""
+    if worst(side, z, w, lower, upper) > options[FEASIBILITY] * size(z):
+        return False
+    for i in range(z.shape[0]):
+        V[6, i] = min(max(z[i], lower[i]), upper[i])
+    _, relative = residuals(M, q, lower, upper, V[6], V[7])
+    return relative <= 1e-11
+
+
+@kernel
 def lemke(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
-    """Paths until the sides that the last one ended with are right to round-off; a second one is rare, and starts where the first ended."""
-    warm = options[WARM] != 0.0
+    """Paths until the sides at the end of one are right to round-off; more than one is rare.
+
+    The second continues where the first ended, others start from the bounds with another covering vector. A ray counts when it is met twice.
+    """
+    warm, rays = options[WARM] != 0.0, 0
     if not warm:
         sides(lower, upper, side)
-    for _ in range(_RESTARTS):
-        status = _once(M, q, lower, upper, side, z, w, warm, options, A, B, V, I, info)
-        if status == RAY or status == SINGULAR:
-            if not warm:
-                return status
-            warm = False  # from the bounds, where Lemke's guarantees hold
-            sides(lower, upper, side)
-            continue
-        if status != SOLVED:
+    status = SINGULAR
+    for attempt in range(_ATTEMPTS):
+        status = _once(M, q, lower, upper, side, z, w, warm, attempt, options, A, B, V, I, info)
+        if status == PIVOT_LIMIT:
             return status
-        if not polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
-            return SINGULAR
-        if worst(side, z, w, lower, upper) <= options[FEASIBILITY] * size(z):
-            return SOLVED
-        warm = True
-    return SINGULAR
+        if status == RAY and not warm:
+            rays += 1
+            if rays == 2:
+                return status
+        if status == SOLVED:
+            if not polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
+                status = SINGULAR
+            elif _accept(M, q, lower, upper, side, z, w, options, V):
+                return SOLVED
+        warm = status == SOLVED and attempt == 0
+        if not warm and attempt < _ATTEMPTS - 1:
+            sides(lower, upper, side)
+    return status

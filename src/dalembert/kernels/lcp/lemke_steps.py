@@ -28,13 +28,17 @@ def row_bounds(r, var, side, lower, upper, lo, hi):
 
 
 @inline
-def first_column(column, x, lo, hi, sign, row_var):
-    """Covering vector p = 1 at lower bounds, -1 at upper ones, 0 elsewhere. Returns the row that leaves first: the last of the worst."""
+def first_column(column, x, lo, hi, sign, row_var, attempt):
+    """Covering vector p: 1 at lower bounds, -1 at upper ones, 0 elsewhere; entries between 1 and 2 instead of 1 in later attempts.
+
+    Returns the row that leaves first: the last of those with the largest violation by p.
+    """
     n, r, most = x.shape[0], -1, 0.0
     for i in range(n):
-        column[i] = sign[i] if row_var[i] >= n and (lo[i] == 0.0 or hi[i] == 0.0) else 0.0
-        if column[i] != 0.0 and -sign[i] * x[i] >= most:
-            r, most = i, -sign[i] * x[i]
+        size = 1.0 + (0.618033988749895 * attempt * (i + 1)) % 1.0
+        column[i] = size * sign[i] if row_var[i] >= n and (lo[i] == 0.0 or hi[i] == 0.0) else 0.0
+        if column[i] != 0.0 and -x[i] / column[i] >= most:
+            r, most = i, -x[i] / column[i]
     return r
 
 

@@ -31,6 +31,7 @@ from dalembert.kernels.tree.layout import (
     P,
     R,
 )
+from dalembert.kernels.tree.record import record
 
 
 @inline
@@ -46,9 +47,9 @@ def quaternion_matrix(s, x, y, z):
 @inline
 def place(system, work, i, q, out):
     """R_i and p_i of link i from the configuration at work[q:], written to the record of the link at work[out:]."""
-    at = HEADER + i * LINK_SIZE
+    at = record(HEADER, i, LINK_SIZE)
     kind = int(system[at + KIND])
-    qi = q + int(system[at + Q_AT])
+    qi = record(q, int(system[at + Q_AT]), 1)
     tree = load9(system, at + R_TREE)
     p = load3(system, at + P_TREE)
     if kind == REVOLUTE:
@@ -75,9 +76,9 @@ def place(system, work, i, q, out):
 @inline
 def joint_twist(system, work, i, v):
     """(angular, linear) velocity of joint i, link axes."""
-    at = HEADER + i * LINK_SIZE
+    at = record(HEADER, i, LINK_SIZE)
     kind = int(system[at + KIND])
-    vi = v + int(system[at + V_AT])
+    vi = record(v, int(system[at + V_AT]), 1)
     if kind == REVOLUTE:
         return (0.0, 0.0, work[vi]), (0.0, 0.0, 0.0)
     if kind == PRISMATIC:

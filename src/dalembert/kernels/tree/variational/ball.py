@@ -1,6 +1,7 @@
-"""Spherical joints in the elimination of `factor.py`: 6 x 3 matrices, row-major, in place of vectors.
+"""Spherical joints in the elimination of `factor.py`: three columns of six numbers in place of vectors.
 
-With w' = omega_parent and v in link axes (the twist that the joint inherits), x = h omega_joint, S = (1; 0), l = dL/d(omega_joint),
+In link axes (`put_twists` and `put_wrenches` take them to those of the root), with w' = omega_parent and v (the twist that the joint
+inherits), x = h omega_joint, S = (1; 0), l = dL/d(omega_joint),
 f = dL/dq of the joint with its forces, and N the part of a force that belongs to the first node: N = (1 + R_E)^-1 = (1 - hat(e))/2 at the
 middle (R_E: half the rotation), N = 1, N' = 0 at the first node; N' = 1 - N:
 
@@ -17,26 +18,26 @@ For the Cayley map, with n = sqrt(1 + |x|^2/4),
 import math
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.mat3 import load9, mul, store9, transpose
-from dalembert.kernels.smallmat import add, axpy, dot, load3, mat_vec, store3, sub
+from dalembert.kernels.mat3 import hat_mul, load9, mul, store9, transpose
+from dalembert.kernels.smallmat import add, axpy, dot, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.layout import ARMATURE, DAMPING, HEADER, LINK_SIZE, STIFFNESS, V_AT, VEL
+from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.variational.layout import (
-    AA,
-    AB,
-    BA,
     BALL_D,
     BALL_DOWN,
     BALL_RIGHT,
     BALL_ROW,
     BALL_SHIFT,
     BALL_UP,
-    BB,
     BIAS,
     FACTOR_SIZE,
+    FRAME,
+    INERTIA,
     MOM,
     SIDE_SIZE,
     WRENCH,
 )
+from dalembert.kernels.tree.variational.six import add6, axpy6, dot6, load6, store6
 
 
 @inline
@@ -94,84 +95,109 @@ def inverse(m):
     )  # fmt: skip
 
 
+@inline
+def put_columns(work, to, a, b):
+    """A 6 x 3 matrix of blocks a, b into three columns of six numbers."""
+    for k in range(3):
+        for r in range(3):
+            work[to + 6 * k + r] = a[3 * r + k]
+            work[to + 6 * k + 3 + r] = b[3 * r + k]
+
+
+@inline
+def put_twists(work, to, rot, c, w, v):
+    """Three twists in root axes."""
+    w = mul(rot, w)
+    put_columns(work, to, w, plus(mul(rot, v), hat_mul(c, w)))
+
+
+@inline
+def put_wrenches(work, to, rot, c, L, p):
+    """Three wrenches in root axes."""
+    p = mul(rot, p)
+    put_columns(work, to, plus(mul(rot, L), hat_mul(c, p)), p)
+
+
 @kernel
-def factor_ball(system, work, i, side, fac, x_at, l_at, f_at, wl, wr, stiff):
-    """Eliminate a spherical joint; A of the link becomes A - w D^-1 u^T. False where D is singular."""
-    at = HEADER + i * LINK_SIZE
-    rec, out = side + i * SIDE_SIZE, fac + i * FACTOR_SIZE
+def put_ball(system, work, i, side, fac, x_at, l_at, f_at, wl, wr, stiff):
+    """s, a, b (in the place of u), t' (in the place of w) and r (in the place of D) of a spherical joint."""
+    at, rec, out = record(HEADER, i, LINK_SIZE), record(side, i, SIDE_SIZE), record(fac, i, FACTOR_SIZE)
     vi = int(system[at + V_AT])
     h = wl + wr
     x, l = load3(work, x_at + vi), load3(work, l_at + vi)
-    own = axpy(1.0 / h, x, (0.0, 0.0, 0.0)) if h != 0.0 else (0.0, 0.0, 0.0)
+    own = scale(1.0 / h, x) if h != 0.0 else (0.0, 0.0, 0.0)
     w, v = sub(load3(work, rec + VEL), own), load3(work, rec + VEL + 3)
     L, p = load3(work, rec + MOM), load3(work, rec + MOM + 3)
     KL, Kp = L, p
     if stiff:
         KL = axpy(-wl, load3(work, rec + WRENCH), L)
         Kp = axpy(-wl, load3(work, rec + WRENCH + 3), p)
+    rot, c = load9(work, out + FRAME), load3(work, out + FRAME + 9)
     pull = plus(plus(diagonal(1.0), hat(x, -0.5)), outer(x, x, 0.25))
     n = math.sqrt(1.0 + 0.25 * dot(x, x))
     hN, T, hde = diagonal(wl), diagonal(0.0), diagonal(0.0)
     if wr != 0.0:
-        e = axpy(0.5 / (n + 1.0), x, (0.0, 0.0, 0.0))
+        e = scale(0.5 / (n + 1.0), x)
         hN = plus(diagonal(0.5 * h), hat(e, -0.5 * h))
         T = scaled(1.0 / (n * n), mul(plus(diagonal(0.5 * h), hat(e, 0.5 * h)), plus(diagonal(1.0), hat(x, -0.5))))
         hde = plus(diagonal(0.5 * h / (n + 1.0)), outer(x, x, -0.125 * h / (n * (n + 1.0) ** 2)))
-    s1, s2 = plus(diagonal(1.0), mul(hat(w, 1.0), T)), mul(hat(v, 1.0), T)
-    a1, a2 = minus(pull, mul(hat(w, 1.0), hN)), scaled(-1.0, mul(hat(v, 1.0), hN))
-    aa, ab, ba, bb = load9(work, out + AA), load9(work, out + AB), load9(work, out + BA), load9(work, out + BB)
-    u1 = plus(plus(mul(transpose(aa), a1), mul(transpose(ba), a2)), mul(hat(L, 1.0), hN))
-    u2 = plus(plus(mul(transpose(ab), a1), mul(transpose(bb), a2)), mul(hat(p, 1.0), hN))
+    put_twists(work, out + BALL_SHIFT, rot, c, plus(diagonal(1.0), hat_mul(w, T)), hat_mul(v, T))
+    put_twists(work, out + BALL_ROW, rot, c, minus(pull, hat_mul(w, hN)), scaled(-1.0, hat_mul(v, hN)))
+    put_wrenches(work, out + BALL_UP, rot, c, hat_mul(L, hN), hat_mul(p, hN))
+    put_wrenches(work, out + BALL_DOWN, rot, c, scaled(-1.0, hat_mul(KL, T)), scaled(-1.0, hat_mul(Kp, T)))
     r = scaled(system[at + ARMATURE], transpose(pull))
     r = plus(r, scaled(h, plus(hat(l, -0.5), plus(diagonal(0.25 * dot(x, l)), outer(x, l, 0.25)))))
     r = plus(r, mul(transpose(hN), plus(hat(L, 1.0), diagonal(system[at + DAMPING]))))
     if stiff:
         r = plus(r, diagonal(wl * wr * system[at + STIFFNESS]))
-    r = plus(r, scaled(0.5 * h, mul(hat(load3(work, f_at + vi), 1.0), hde)))
-    det, d_inv = inverse(plus(plus(mul(transpose(u1), s1), mul(transpose(u2), s2)), r))
+    store9(work, out + BALL_D, plus(r, scaled(0.5 * h, hat_mul(load3(work, f_at + vi), hde))))
+
+
+@kernel
+def factor_ball(work, rec, above, inner):
+    """Eliminate a spherical joint; above: the parent's record where there is one (inner). False where D is singular."""
+    s, a, u, w, m = rec + BALL_SHIFT, rec + BALL_ROW, rec + BALL_UP, rec + BALL_DOWN, rec + INERTIA
+    for r in range(6):
+        line = load6(work, m + 6 * r)
+        for k in range(3):
+            store6(work, u + 6 * k, axpy6(work[a + 6 * k + r], line, load6(work, u + 6 * k)))
+            work[w + 6 * k + r] += dot6(line, load6(work, s + 6 * k))
+    for r in range(3):
+        for k in range(3):
+            work[rec + BALL_D + 3 * r + k] += dot6(load6(work, u + 6 * r), load6(work, s + 6 * k))
+    det, d = inverse(load9(work, rec + BALL_D))
     if not abs(det) > 0.0:
         return False
-    w1 = minus(plus(mul(aa, s1), mul(ab, s2)), mul(hat(KL, 1.0), T))
-    w2 = minus(plus(mul(ba, s1), mul(bb, s2)), mul(hat(Kp, 1.0), T))
-    store9(work, out + BALL_SHIFT, s1)
-    store9(work, out + BALL_SHIFT + 9, s2)
-    store9(work, out + BALL_ROW, a1)
-    store9(work, out + BALL_ROW + 9, a2)
-    store9(work, out + BALL_UP, u1)
-    store9(work, out + BALL_UP + 9, u2)
-    store9(work, out + BALL_DOWN, w1)
-    store9(work, out + BALL_DOWN + 9, w2)
-    store9(work, out + BALL_D, d_inv)
-    du1, du2 = mul(d_inv, transpose(u1)), mul(d_inv, transpose(u2))
-    store9(work, out + AA, minus(aa, mul(w1, du1)))
-    store9(work, out + AB, minus(ab, mul(w1, du2)))
-    store9(work, out + BA, minus(ba, mul(w2, du1)))
-    store9(work, out + BB, minus(bb, mul(w2, du2)))
+    store9(work, rec + BALL_D, d)
+    for k in range(u, u + 6):  # D^-1 u^T in place of u
+        work[k], work[k + 6], work[k + 12] = mat_vec(d, (work[k], work[k + 6], work[k + 12]))
+    if inner:
+        to = above + INERTIA
+        for r in range(6):
+            line = add6(load6(work, m + 6 * r), load6(work, to + 6 * r))
+            for k in range(3):
+                line = axpy6(-work[w + 6 * k + r], load6(work, u + 6 * k), line)
+            store6(work, to + 6 * r, line)
     return True
 
 
-@inline
-def applied_transposed(work, at, a, b):
-    """m^T (a, b) for the 6 x 3 matrix at work[at:]."""
-    return add(mat_vec(transpose(load9(work, at)), a), mat_vec(transpose(load9(work, at + 9)), b))
+@kernel
+def reduce_ball(work, rec, above, inner, e):
+    """D^-1 (e + a^T B) is kept; what is left of B goes to the parent."""
+    a, w, b = rec + BALL_ROW, rec + BALL_DOWN, load6(work, rec + BIAS)
+    product = (dot6(load6(work, a), b), dot6(load6(work, a + 6), b), dot6(load6(work, a + 12), b))
+    right = mat_vec(load9(work, rec + BALL_D), add(load3(work, e), product))
+    store3(work, rec + BALL_RIGHT, right)
+    if inner:
+        left = axpy6(-right[0], load6(work, w), axpy6(-right[1], load6(work, w + 6), axpy6(-right[2], load6(work, w + 12), b)))
+        store6(work, above + BIAS, add6(left, load6(work, above + BIAS)))
 
 
 @kernel
-def reduce_ball(system, work, i, fac, e):
-    """D^-1 (e + a^T B) is kept; returns B - w D^-1 (e + a^T B)."""
-    out = fac + i * FACTOR_SIZE
-    b_w, b_v = load3(work, out + BIAS), load3(work, out + BIAS + 3)
-    right = add(load3(work, e + int(system[HEADER + i * LINK_SIZE + V_AT])), applied_transposed(work, out + BALL_ROW, b_w, b_v))
-    right = mat_vec(load9(work, out + BALL_D), right)
-    store3(work, out + BALL_RIGHT, right)
-    return sub(b_w, mat_vec(load9(work, out + BALL_DOWN), right)), sub(b_v, mat_vec(load9(work, out + BALL_DOWN + 9), right))
-
-
-@kernel
-def move_ball(work, out, y_w, y_v, dv):
+def move_ball(work, rec, y, dv):
     """work[dv : dv + 3] = delta; returns y of the link from what it inherits."""
-    turned = mat_vec(load9(work, out + BALL_D), applied_transposed(work, out + BALL_UP, y_w, y_v))
-    right = load3(work, out + BALL_RIGHT)
-    delta = (-right[0] - turned[0], -right[1] - turned[1], -right[2] - turned[2])
+    s, u = rec + BALL_SHIFT, rec + BALL_UP
+    turned = (dot6(load6(work, u), y), dot6(load6(work, u + 6), y), dot6(load6(work, u + 12), y))
+    delta = scale(-1.0, add(load3(work, rec + BALL_RIGHT), turned))
     store3(work, dv, delta)
-    return add(y_w, mat_vec(load9(work, out + BALL_SHIFT), delta)), add(y_v, mat_vec(load9(work, out + BALL_SHIFT + 9), delta))
+    return axpy6(delta[0], load6(work, s), axpy6(delta[1], load6(work, s + 6), axpy6(delta[2], load6(work, s + 12), y)))

@@ -14,7 +14,7 @@ from dalembert.kernels.mat3 import hat_mul, load9, mul
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, store3
 from dalembert.kernels.tree.layout import ARMATURE, DAMPING, HEADER, LINK_SIZE, V_AT
 from dalembert.kernels.tree.variational.ball import diagonal, hat, outer, plus, scaled
-from dalembert.kernels.tree.variational.layout import AA, AB, BA, BALL_D, BALL_ROW, BALL_RIGHT, BALL_SPARE, BB, BIAS, FACTOR_SIZE
+from dalembert.kernels.tree.variational.layout import BIAS, FACTOR_SIZE, FREE_D, FREE_RIGHT, FREE_ROW, FREE_SPARE, INERTIA
 
 
 @inline
@@ -23,6 +23,14 @@ def put(work, at, row, column, m):
     for r in range(3):
         for c in range(3):
             work[at + 6 * (row + r) + column + c] = m[3 * r + c]
+
+
+@inline
+def get(work, out, k):
+    """The 3 x 3 block of A that starts k numbers behind its first."""
+    at = out + INERTIA + k
+    (a, b, c), (d, e, f), (g, h, i) = load3(work, at), load3(work, at + 6), load3(work, at + 12)
+    return (a, b, c, d, e, f, g, h, i)
 
 
 @kernel
@@ -68,22 +76,22 @@ def factor_free(system, work, i, fac, x_at, l_at, wl, wr):
     t_low = plus(one, hat(w, 0.5))
     t_top = plus(t_low, outer(w, w, 0.25))
     t_mix = scaled(0.5, hat_mul(u, t_low))
-    aa, ab, ba, bb = load9(work, out + AA), load9(work, out + AB), load9(work, out + BA), load9(work, out + BB)
+    aa, ab, ba, bb = get(work, out, 0), get(work, out, 3), get(work, out, 18), get(work, out, 21)
     r = system[at + ARMATURE]
     aa, bb = plus(aa, diagonal(r)), plus(bb, diagonal(r))
     d_wp = plus(plus(hat(p, -0.5), plus(diagonal(0.25 * dot(w, p)), outer(w, p, 0.25))), hat_mul(u, hat(n, -0.25)))
     d_up = hat(axpy(0.5, cross(w, n), n), -0.5)
     damping = diagonal(wl * system[at + DAMPING])
-    spare = out + BALL_SPARE
+    spare = out + FREE_SPARE
     put(work, spare, 0, 0, plus(plus(plus(mul(t_top, aa), mul(t_mix, ba)), scaled(h, d_wp)), damping))
     put(work, spare, 0, 3, plus(plus(mul(t_top, ab), mul(t_mix, bb)), scaled(h, d_up)))
     put(work, spare, 3, 0, plus(mul(t_low, ba), hat(n, -0.5 * h)))
     put(work, spare, 3, 3, plus(mul(t_low, bb), damping))
     for k in range(9):
-        work[out + BALL_ROW + k] = t_top[k]
-        work[out + BALL_ROW + 9 + k] = t_mix[k]
-        work[out + BALL_ROW + 18 + k] = t_low[k]
-    return invert(work, spare, out + BALL_D, 6)
+        work[out + FREE_ROW + k] = t_top[k]
+        work[out + FREE_ROW + 9 + k] = t_mix[k]
+        work[out + FREE_ROW + 18 + k] = t_low[k]
+    return invert(work, spare, out + FREE_D, 6)
 
 
 @kernel
@@ -92,9 +100,9 @@ def reduce_free(system, work, i, fac, e_at):
     out = fac + i * FACTOR_SIZE
     vi = int(system[HEADER + i * LINK_SIZE + V_AT])
     b_w, b_v = load3(work, out + BIAS), load3(work, out + BIAS + 3)
-    top = add(mat_vec(load9(work, out + BALL_ROW), b_w), mat_vec(load9(work, out + BALL_ROW + 9), b_v))
-    store3(work, out + BALL_RIGHT, add(load3(work, e_at + vi), top))
-    store3(work, out + BALL_RIGHT + 3, add(load3(work, e_at + vi + 3), mat_vec(load9(work, out + BALL_ROW + 18), b_v)))
+    top = add(mat_vec(load9(work, out + FREE_ROW), b_w), mat_vec(load9(work, out + FREE_ROW + 9), b_v))
+    store3(work, out + FREE_RIGHT, add(load3(work, e_at + vi), top))
+    store3(work, out + FREE_RIGHT + 3, add(load3(work, e_at + vi + 3), mat_vec(load9(work, out + FREE_ROW + 18), b_v)))
 
 
 @kernel
@@ -103,6 +111,6 @@ def move_free(work, out, dv):
     for r in range(6):
         total = 0.0
         for c in range(6):
-            total -= work[out + BALL_D + 6 * r + c] * work[out + BALL_RIGHT + c]
+            total -= work[out + FREE_D + 6 * r + c] * work[out + FREE_RIGHT + c]
         work[dv + r] = total
     return load3(work, dv), load3(work, dv + 3)

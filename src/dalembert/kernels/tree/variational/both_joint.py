@@ -23,10 +23,10 @@ from dalembert.kernels.mat3 import conjugate_symmetric, hat_mul, load9, mul, sto
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.layout import ARMATURE, DAMPING, HEADER, LINK_SIZE, MASS, MOMENT, PARENT, V_AT, VEL, P, R
 from dalembert.kernels.tree.layout import INERTIA as LINK_INERTIA
+from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.variational.ball import diagonal, hat, outer, plus, scaled
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE, COLUMNS, FRAME_0, FRAME_1, INERTIA
 from dalembert.kernels.tree.variational.layout import MOM, SIDE_SIZE
-from dalembert.kernels.tree.variational.record import record
 
 
 @inline

@@ -10,5 +10,5 @@ MOVE = 12  # y (12)
 FRAME_0 = 144  # axes (9) and origin (3) of the link in the root link at the first node; dead after the factorisation
 FRAME_1 = 156  # at the second node
 COLUMNS = 168  # s, then a, u, w
-FREE_RECORD = 144  # 224 numbers
-BOTH_SIZE = 368
+FREE_RECORD = 144  # 160 numbers
+BOTH_SIZE = 328

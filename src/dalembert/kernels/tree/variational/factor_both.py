@@ -22,13 +22,14 @@ from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.mat3 import load9, store9
 from dalembert.kernels.smallmat import add, load3, mat_vec, scale, store3
 from dalembert.kernels.tree.layout import FREE, HEADER, KIND, LINK_SIZE, LINKS, PARENT, PRISMATIC, REVOLUTE, SPHERICAL, V_AT
+from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.variational.ball import inverse
 from dalembert.kernels.tree.variational.base import factor_free, move_free, reduce_free
 from dalembert.kernels.tree.variational.both_joint import frame_of, own_inertia, put_ball, put_single
 from dalembert.kernels.tree.variational.both_layout import BIAS, BOTH_SIZE, COLUMNS, FRAME_0, FRAME_1, FREE_RECORD, INERTIA, MOVE
-from dalembert.kernels.tree.variational.layout import AA, AB, BA, BB, FACTOR_SIZE
 from dalembert.kernels.tree.variational.layout import BIAS as FREE_BIAS
-from dalembert.kernels.tree.variational.record import record
+from dalembert.kernels.tree.variational.layout import FACTOR_SIZE
+from dalembert.kernels.tree.variational.layout import INERTIA as FREE_INERTIA
 from dalembert.kernels.tree.variational.twelve import add12, axpy12, dot12, load12, scale12, store12
 
 
@@ -121,14 +122,9 @@ def store_strided(work, at, x):
 def factor_root(system, work, i, rec, x, l, h):
     """A free joint moves both nodes alike: the half sum of the four blocks of A takes the place of the inertia in `base.py`."""
     to = rec + FREE_RECORD
-    for r in range(3):
-        for c in range(3):
-            at = rec + INERTIA + 12 * r + c
-            k = 3 * r + c
-            work[to + AA + k] = half_sum(work, at)
-            work[to + AB + k] = half_sum(work, at + 3)
-            work[to + BA + k] = half_sum(work, at + 36)
-            work[to + BB + k] = half_sum(work, at + 39)
+    for r in range(6):
+        for c in range(6):
+            work[to + FREE_INERTIA + 6 * r + c] = half_sum(work, rec + INERTIA + 12 * r + c)
     return factor_free(system, work, i, to - i * FACTOR_SIZE, x, l, 0.5 * h, 0.5 * h)
 
 

@@ -8,7 +8,7 @@ from dalembert.kernels._jit import inline
 from dalembert.kernels.tree.layout import NQ, NV
 from dalembert.kernels.tree.variational.layout import HISTORY, KNOWN, TIMES
 
-REACH = 0.5  # an extrapolation by more than this per step (rad, m) is not trusted
+REACH = 0.1  # an extrapolation by more than this per step (rad, m) is not trusted
 NEAR = 0.4  # nor one from times that are closer than this part of the step
 
 

@@ -60,26 +60,28 @@ FALL = 30  # gravity in link axes (3)
 STOP = 33  # stiffness of a joint limit that is exceeded
 SIDE_SIZE = 34
 
-# record of a link in the elimination
-AA = 0  # inertia, by blocks: torque from rotation (9)
-AB = 9  # torque from motion
-BA = 18  # force from rotation
-BB = 27  # force from motion
-SHIFT = 36  # s (6)
-ROW = 42  # a (6)
-UP = 48  # u (6)
-DOWN = 54  # w (6)
-D_INV = 60
-RIGHT = 61  # e + a^T B
-BIAS = 62  # B (6)
-MOVE = 68  # y (6)
-BALL = 74  # joints of several degrees of freedom: s, a, u, w as 6 x 3 (18 each), inverse of D (36), right side (6)
-BALL_SHIFT = 74
-BALL_ROW = 92
-BALL_UP = 110
-BALL_DOWN = 128
-BALL_D = 146
-BALL_RIGHT = 182
-BALL_SPARE = 188  # 36 numbers
-FACTOR_SIZE = 224
-
+# record of a link in the elimination, in axes of the root link of its tree and about one origin (`one_joint.py`)
+INERTIA = 0  # A, 6 x 6 by rows; dead after the factorisation
+BIAS = 0  # B (6), in its place
+MOVE = 6  # y (6)
+FRAME = 36  # axes (9) and origin (3) of the link there; dead after the factorisation
+# one degree of freedom
+SHIFT = 48  # s (6)
+ROW = 54  # a (6)
+UP = 60  # u / D (6)
+DOWN = 66  # w (6)
+D_INV = 72
+RIGHT = 73  # (e + a^T B) / D
+# spherical: the same with three columns of six numbers
+BALL_SHIFT = 48
+BALL_ROW = 66
+BALL_UP = 84
+BALL_DOWN = 102
+BALL_D = 120  # inverse of D (9)
+BALL_RIGHT = 129  # (3)
+# free: the root
+FREE_ROW = 48  # T, three blocks (27)
+FREE_D = 75  # inverse of D (36)
+FREE_RIGHT = 111  # (6)
+FREE_SPARE = 117  # (36)
+FACTOR_SIZE = 160

@@ -9,6 +9,7 @@ e(v) = dtau_hv^-T l - h f_left - p_k
 
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.layout import NV, STEPPER_DATA
+from dalembert.kernels.tree.record import NOT_NEGATIVE
 from dalembert.kernels.tree.variational.layout import (
     F_LEFT,
     F_RIGHT,
@@ -43,8 +44,9 @@ def residual(h, system, work, last):
     nv = int(system[NV])
     data = int(system[STEPPER_DATA])
     method, exponential = int(system[data + METHOD]), system[data + RETRACTION] != 0.0
-    v, e, x = int(system[data + V]), int(system[data + E]), int(system[data + HV])
-    l, fl, fr, p_old = int(system[data + L_BAR]), int(system[data + F_LEFT]), int(system[data + F_RIGHT]), int(system[data + P_OLD])
+    v, x = int(system[data + V]) & NOT_NEGATIVE, int(system[data + HV]) & NOT_NEGATIVE  # loops are vectorised then
+    e, p_old = int(system[data + E]) & NOT_NEGATIVE, int(system[data + P_OLD]) & NOT_NEGATIVE
+    l, fl, fr = int(system[data + L_BAR]), int(system[data + F_LEFT]), int(system[data + F_RIGHT])
     ls, fs, q_old = int(system[data + L_SIDE]), int(system[data + F_SIDE]), int(system[data + Q_OLD])
     for i in range(nv):
         work[x + i] = h * work[v + i]
@@ -58,10 +60,11 @@ def residual(h, system, work, last):
         if k != 0:
             retract(system, work, q_old, x, q, exponential, k == 2)
         evaluate(system, work, q, v, side, out, fs, k == 0, k != 1 or last)
-        part = 1.0 if method == EULER else 0.5
-        to = fl if k == 0 else fr
-        for i in range(nv):
-            work[to + i] = part * work[fs + i]
+        if method != MIDPOINT:
+            part = 1.0 if method == EULER else 0.5
+            to = fl if k == 0 else fr
+            for i in range(nv):
+                work[to + i] = part * work[fs + i]
     if method == EULER:
         for i in range(nv):
             work[fr + i] = 0.0

@@ -15,7 +15,14 @@ from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.quat import cay, exp, load, mul, normalise, rotate, rotate_inverse, store
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, scale, store3, sub
 from dalembert.kernels.tree.group import dexp_inv_coefficients, translation_of_exp
-from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, LINKS, PRISMATIC, Q_AT, SPHERICAL, V_AT
+from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, LINKS, NQ, NV, PRISMATIC, Q_AT, SPHERICAL, V_AT
+from dalembert.kernels.tree.record import NOT_NEGATIVE
+
+
+@inline
+def all_single(system):
+    """True if all joints have one degree of freedom. Entries of q and v belong to each other then, and loops over them are vectorised."""
+    return system[NQ] == system[NV]
 
 
 @inline
@@ -48,6 +55,12 @@ def halved(q, a):
 @kernel
 def retract(system, work, q, x, out, exponential, half):
     """work[out:] = q tau(x) joint by joint; half: q E(x), half way."""
+    if all_single(system):
+        q, x, out = q & NOT_NEGATIVE, x & NOT_NEGATIVE, out & NOT_NEGATIVE
+        part = 0.5 if half else 1.0
+        for i in range(int(system[NV])):
+            work[out + i] = work[q + i] + part * work[x + i]
+        return
     for i in range(int(system[LINKS])):
         at = HEADER + i * LINK_SIZE
         kind = int(system[at + KIND])
@@ -98,6 +111,11 @@ def six(work, at, ball):
 @kernel
 def left_momentum(system, work, h, x, l, f_left, out, exponential):
     """work[out:] = dtau_x^-T l - h f_left."""
+    if all_single(system):
+        l, f_left, out = l & NOT_NEGATIVE, f_left & NOT_NEGATIVE, out & NOT_NEGATIVE
+        for i in range(int(system[NV])):
+            work[out + i] = work[l + i] - h * work[f_left + i]
+        return
     for i in range(int(system[LINKS])):
         at = HEADER + i * LINK_SIZE
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
@@ -116,6 +134,11 @@ def left_momentum(system, work, h, x, l, f_left, out, exponential):
 @kernel
 def right_momentum(system, work, h, x, p_left, f_left, f_right, out, exponential):
     """work[out:] = Ad_tau(x)^T (p_left + h f_left) + h f_right."""
+    if all_single(system):
+        p_left, f_left, f_right, out = p_left & NOT_NEGATIVE, f_left & NOT_NEGATIVE, f_right & NOT_NEGATIVE, out & NOT_NEGATIVE
+        for i in range(int(system[NV])):
+            work[out + i] = work[p_left + i] + h * (work[f_left + i] + work[f_right + i])
+        return
     for i in range(int(system[LINKS])):
         at = HEADER + i * LINK_SIZE
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
@@ -137,6 +160,12 @@ def right_momentum(system, work, h, x, p_left, f_left, f_right, out, exponential
 @kernel
 def share(system, work, x, f, f_left, f_right, exponential):
     """Force at the middle of the step: (1 + Ad_E)^-T f to the first node, the rest to the second."""
+    if all_single(system):
+        f, f_left, f_right = f & NOT_NEGATIVE, f_left & NOT_NEGATIVE, f_right & NOT_NEGATIVE
+        for i in range(int(system[NV])):
+            work[f_left + i] = 0.5 * work[f + i]
+            work[f_right + i] = 0.5 * work[f + i]
+        return
     for i in range(int(system[LINKS])):
         at = HEADER + i * LINK_SIZE
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])

@@ -44,19 +44,19 @@ from dalembert.kernels.tree.layout import (
     R,
 )
 from dalembert.kernels.tree.loads import apply_loads, passive
+from dalembert.kernels.tree.record import NOT_NEGATIVE, record
 from dalembert.kernels.tree.variational.layout import FALL, MOM, SIDE_SIZE, STOP, WRENCH
 
 
 @inline
 def outward(system, work, i, v, side, forces):
     """Twist, momentum and weight of link i alone."""
-    at = HEADER + i * LINK_SIZE
-    out = side + i * SIDE_SIZE
+    at, out = record(HEADER, i, LINK_SIZE), record(side, i, SIDE_SIZE)
     parent = int(system[at + PARENT])
     omega, vel = joint_twist(system, work, i, v)
     rot = load9(work, out + R)
     if parent >= 0:
-        above = side + parent * SIDE_SIZE
+        above = record(side, parent, SIDE_SIZE)
         omega_p = load3(work, above + VEL)
         omega = add(omega, apply_transposed(rot, omega_p))
         vel = add(vel, apply_transposed(rot, add(load3(work, above + VEL + 3), cross(omega_p, load3(work, out + P)))))
@@ -95,45 +95,45 @@ def hand_on(work, out, above, slot):
 @inline
 def project(system, work, i, v, side, l, f, forces):
     """Entries of dL/dv and dL/dq of joint i; work[f:] holds the joint forces already."""
-    at = HEADER + i * LINK_SIZE
-    out = side + i * SIDE_SIZE
+    at, out = record(HEADER, i, LINK_SIZE), record(side, i, SIDE_SIZE)
     kind, vi = int(system[at + KIND]), int(system[at + V_AT])
+    l, f, v = record(l, vi, 1), record(f, vi, 1), record(v, vi, 1)
     w, u = load3(work, out + VEL), load3(work, out + VEL + 3)
     L, p = load3(work, out + MOM), load3(work, out + MOM + 3)
     r = system[at + ARMATURE]
     if kind == REVOLUTE:
-        work[l + vi] = L[2] + r * work[v + vi]
-        work[f + vi] += w[1] * L[0] - w[0] * L[1] + u[1] * p[0] - u[0] * p[1]
+        work[l] = L[2] + r * work[v]
+        work[f] += w[1] * L[0] - w[0] * L[1] + u[1] * p[0] - u[0] * p[1]
         if forces:
-            work[f + vi] += work[out + WRENCH + 2]
+            work[f] += work[out + WRENCH + 2]
     elif kind == PRISMATIC:
-        work[l + vi] = p[2] + r * work[v + vi]
-        work[f + vi] += w[1] * p[0] - w[0] * p[1]
+        work[l] = p[2] + r * work[v]
+        work[f] += w[1] * p[0] - w[0] * p[1]
         if forces:
-            work[f + vi] += work[out + WRENCH + 5]
+            work[f] += work[out + WRENCH + 5]
     else:
         n = 3 if kind == SPHERICAL else 6
         for k in range(n):
-            work[l + vi + k] = work[out + MOM + k] + r * work[v + vi + k]
+            work[l + k] = work[out + MOM + k] + r * work[v + k]
             if forces:
-                work[f + vi + k] += work[out + WRENCH + k]
+                work[f + k] += work[out + WRENCH + k]
         if kind == SPHERICAL:  # a free joint hangs on the world, which does not move
-            w = sub(w, load3(work, v + vi))
-            add3(work, f + vi, scale(-1.0, add(cross(w, L), cross(u, p))))
+            w = sub(w, load3(work, v))
+            add3(work, f, scale(-1.0, add(cross(w, L), cross(u, p))))
 
 
 @inline
 def stop(system, work, i, q, side, f):
     """A limit that is exceeded pushes back: -k (q - limit). Only joints of one degree of freedom have limits."""
-    at = HEADER + i * LINK_SIZE
+    at, out = record(HEADER, i, LINK_SIZE), record(side, i, SIDE_SIZE)
     k = system[at + LIMIT_STIFFNESS]
-    work[side + i * SIDE_SIZE + STOP] = 0.0
+    work[out + STOP] = 0.0
     if k != 0.0:
-        x = work[q + int(system[at + Q_AT])]
+        x = work[record(q, int(system[at + Q_AT]), 1)]
         beyond = max(0.0, x - system[at + LIMIT_HIGH]) + min(0.0, x - system[at + LIMIT_LOW])
         if beyond != 0.0:
-            work[f + int(system[at + V_AT])] -= k * beyond
-            work[side + i * SIDE_SIZE + STOP] = k
+            work[record(f, int(system[at + V_AT]), 1)] -= k * beyond
+            work[out + STOP] = k
 
 
 @kernel
@@ -158,9 +158,10 @@ def evaluate(system, work, q, v, side, l, f, placed, forces):
     placed: the places of the links in the records are those of q already. forces: False leaves out gravity, loads and joint forces.
     """
     n = int(system[LINKS])
+    f = f & NOT_NEGATIVE
     for i in range(n):
         if not placed:
-            place(system, work, i, q, side + i * SIDE_SIZE)
+            place(system, work, i, q, record(side, i, SIDE_SIZE))
         outward(system, work, i, v, side, forces)
     for k in range(int(system[NV])):
         work[f + k] = 0.0
@@ -174,9 +175,9 @@ def evaluate(system, work, q, v, side, l, f, placed, forces):
         project(system, work, i, v, side, l, f, forces)
         if forces:
             stop(system, work, i, q, side, f)
-        parent = int(system[HEADER + i * LINK_SIZE + PARENT])
+        parent = int(system[record(HEADER, i, LINK_SIZE) + PARENT])
         if parent >= 0:
-            out, above = side + i * SIDE_SIZE, side + parent * SIDE_SIZE
+            out, above = record(side, i, SIDE_SIZE), record(side, parent, SIDE_SIZE)
             hand_on(work, out, above, MOM)
             if forces:
                 hand_on(work, out, above, WRENCH)

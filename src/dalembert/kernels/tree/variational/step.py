@@ -12,7 +12,19 @@ gives at its end is smaller: Deuflhard's natural monotonicity test), then in 2, 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.kernels.tree.kinematics import place
-from dalembert.kernels.tree.layout import CONSTRAINTS, LINKS, NQ, NV, STEPPER_DATA
+from dalembert.kernels.tree.layout import (
+    CONSTRAINTS,
+    HEADER,
+    KIND,
+    LINK_SIZE,
+    LINKS,
+    NQ,
+    NV,
+    PRISMATIC,
+    REVOLUTE,
+    STEPPER_DATA,
+    V_AT,
+)
 from dalembert.kernels.tree.variational.constrained import add_impulses, begin, constrain, project, rows_ahead, small_matrix, velocity_of
 from dalembert.kernels.tree.variational.history import history, predict, remember
 from dalembert.kernels.tree.variational.layout import (
@@ -55,8 +67,9 @@ SLOWEST = 0.1  # a rate of convergence that is counted on where constraints are 
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off,
 BOUND_FLOOR = 1e-6  # with constraints, whose small matrix is nearly singular where a machine is
 ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
-BEND = 0.25  # a step in which a velocity changes by more than this per step (rad, m) is doubtful,
+BEND = 0.25  # a step in which a rate changes by more than this per step (rad) is doubtful,
 SHARE = 0.2  # and not trusted where the energy of its nodes differs by more than this share
+TURN = 0.02  # a matrix is not kept after a correction by more than this (rad, m)
 SHORTEST = 1e-3  # part of a correction below which a line search gives up
 TRIALS = 10  # as it is, with a line search, then in 2, 4, ..., 256 parts
 
@@ -103,7 +116,6 @@ def newton(h, system, work, info, careful):
     total = int(system[CONSTRAINTS] + system[data + SOFT])
     careful = careful and not bound
     part, before, least = 1.0, 0.0, 0.0
-    floor = BOUND_FLOOR if bound else FLOOR
     noise = max(EPS / abs(h), TINY) if bound else TINY  # residuals of constraints are known to round-off of positions
     for iteration in range(limit + 1):
         residual(h, system, work, finished)
@@ -149,23 +161,30 @@ def newton(h, system, work, info, careful):
         rate = change / before if iteration > 0 else 1.0
         if bound:  # the small matrix is kept, and what it misses shrinks at its own rate
             rate = max(rate, SLOWEST)
-        if part == 1.0 and (min(rate, 1.0) * change <= tol * size + noise or (rate > 0.5 and max(change, before) <= floor * size)):
+        stagnates = (rate > 0.5 and max(change, before) <= FLOOR * size) or (
+            bound and rate > 0.9 and iteration > 4 and max(change, before) <= BOUND_FLOOR * size
+        )
+        if part == 1.0 and (min(rate, 1.0) * change <= tol * size + noise or stagnates):
             if change <= ENOUGH * size and method != TRAPEZOIDAL:
                 return OK
             finished = True
-        elif iteration > 0 and rate**3 * change > tol * size:  # two more corrections by this matrix would not do
-            renew = True
+        else:  # a new matrix where links have turned, or where two more corrections by this one would not do
+            renew = abs(h) * change > TURN or (iteration > 0 and rate**3 * change > tol * size)
         before = change
     return NOT_CONVERGED
 
 
 @inline
 def bend(h, system, state, work):
-    """Largest change of the step of a joint, h |v - v_before|."""
+    """Largest change of the turn of a joint in one step, h |v - v_before|. Shifts have no natural size."""
     v, before = int(system[int(system[STEPPER_DATA]) + V]), history(system)
     most = 0.0
-    for i in range(int(system[NV])):
-        most = max(most, abs(h * (work[v + i] - state[before + i])))
+    for i in range(int(system[LINKS])):
+        at = HEADER + i * LINK_SIZE
+        kind, vi = int(system[at + KIND]), int(system[at + V_AT])
+        if kind != PRISMATIC:
+            for k in range(1 if kind == REVOLUTE else 3):
+                most = max(most, abs(h * (work[v + vi + k] - state[before + vi + k])))
     return most
 
 
