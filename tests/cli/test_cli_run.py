@@ -81,7 +81,7 @@ def test_errors_are_one_sentence_and_code_2(call):
     for args, sentence in (
         (("run", "tennis-rackt"), "did you mean 'tennis-racket'?"),
         (("run", "free-body", "--stepper", "cayly"), "did you mean 'cayley'?"),
-        (("run", "free-body", "--compose", "suzuki5"), "did you mean 'suzuki4'?"),
+        (("run", "free-body", "--compose", "suzuki44"), "did you mean 'suzuki4'?"),
         (("run", "free-body", "--option", "tl=1"), "did you mean 'tol'?"),
         (("run", "free-body", "--option", "tol"), "expected NAME=VALUE"),
         (("run", "free-body", "--h", "small"), "h is 'small'; expected a number"),

@@ -14,6 +14,9 @@ from dalembert.model.rotation import Array, matrix
 from dalembert.model.shapes import Shape
 
 
+POINT = 0.05  # edge of the cube that stands for a point mass, m
+
+
 class Solid(NamedTuple):
     """Faces (n, 4, 3); tone (n,): 1 where a face is drawn darker, so that a round body is seen to turn; closed: back faces are hidden."""
 
@@ -29,10 +32,13 @@ def solids_of_body(body: Body) -> list[Solid]:
 
 
 def equivalent_box(body: Body) -> Solid:
-    """Box of the same mass and inertia: edges a_i^2 = 6 (I_j + I_k - I_i)/m along the principal axes; a vanishing one is drawn thin."""
+    """Box of the same mass and inertia: edges a_i^2 = 6 (I_j + I_k - I_i)/m along the principal axes; a vanishing one is drawn thin.
+
+    A point mass, and a body that has inertia alone, become a small cube.
+    """
     moments, axes = np.linalg.eigh(body.inertia)
-    edges = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / body.mass, 0.0))
-    edges = np.maximum(edges, 0.02 * edges.max())
+    edges = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / body.mass, 0.0)) if body.mass > 0.0 else np.zeros(3)
+    edges = np.maximum(edges, 0.02 * edges.max() if edges.any() else POINT)
     if np.linalg.det(axes) < 0:
         axes[:, 0] *= -1.0
     solid = _box(kinds.Box(edges))
