@@ -36,7 +36,6 @@ from dalembert.model.dynamics import TreeDynamics
 
 SECTIONS = ("steps", "growth", "state", "energy", "whip")
 TARGETS = {3: 0.4, 10: 0.6, 30: 0.9, 100: 0.5}  # trapezoidal or midpoint over MuJoCo's RK4
-FEWEST = 20  # steps of a run that is timed
 Log = Callable[[str], None]
 
 
@@ -73,14 +72,13 @@ def open_dart(python: str, log: Log) -> Dart | None:
 
 
 def our_runs(n: int, h: float, steps: int, log: Log) -> tuple[dict[str, Run], int]:
-    """Our steppers, and the number of steps (at most `steps`) over which all succeed that make FEWEST at least; the others are left out."""
+    """Those of our steppers that make so many steps, and how many these are; the others are named."""
     state = start(n)
     runs = {s.name: ours(n, state, s, h) for s in registered((*VARIATIONAL, "mk4"))}
     done = {name: len(run(steps * h, h)[0]) for name, run in runs.items()}
     for name in [name for name, k in done.items() if k < steps]:
         log(f"  n = {n}, h = {h}: {name} fails at step {done[name] + 1}")
-    kept = {name: run for name, run in runs.items() if done[name] >= FEWEST}
-    return kept, min(done[name] for name in kept)
+    return {name: run for name, run in runs.items() if done[name] == steps}, steps
 
 
 def dart_per_step(dart: Dart, n: int, h: float, steps: int, repeats: int) -> Callable[[], float]:

@@ -11,7 +11,7 @@ Linear complementarity problems, boxed and mixed, in the same way (ours):
 
     /dalembert_lcp/M/{nzmax, m, n, nz, p, i, x}   /dalembert_lcp/vectors/{q, lower, upper}   /dalembert_lcp/info/...   /solution/{z, w}
 
-Bounds are IEEE infinities where there are none. Numbers are int32 and float64 in arrays, text has fixed length: what FCLIB writes. Our files
+Bounds are IEEE infinities where there are none. Numbers are int32 and float64 in arrays, text has fixed length: as FCLIB writes. Our files
 carry a checksum of all numbers in the attribute `crc32` of the main group, which is checked where it is present. Files appear whole or not
 at all. Problems in two dimensions get a second tangent that is coupled to nothing: its impulse is 0 in every model.
 Global problems (/fclib_global) and those with constraints beside the contacts (V, R, s) are refused.

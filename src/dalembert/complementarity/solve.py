@@ -43,8 +43,8 @@ def lcp(
     start: a z near the solution, for methods that can use it; others refuse it.
     tol: of the relative natural residual that decides "solved" (see `residual.py`).
     max_pivots: limit of pivots (iterations, sweeps); by default the method's own.
-    fallback: name of the method that takes over where this one ends with cycle, pivot-limit or singular; None for none. By default the
-    method's own: Lemke's for keller, block-pivot and newton.
+    fallback: name of the method that takes over where this one ends without a solution or a proof that there is none; None for none. By
+    default the method's own: Lemke's for keller, block-pivot and newton.
 
     Returns an LCPResult; nothing that a problem does is an error: see its `status`. Wrong input raises OptionError.
     """
@@ -65,7 +65,7 @@ def lcp(
     z, w, info, status, ray = _attempt(chosen, M, q, lower, upper, start, numbers)
     pivots, answered, claim = int(info[PIVOTS]), "", STATUS[status]
     then = chosen.fallback if fallback is _NOT_GIVEN else fallback
-    if then and not info[RELATIVE] <= tol and status != RAY:
+    if then and _word(status, info, tol, M, q, lower, upper, ray) not in ("solved", "infeasible"):
         second = find_method(then)
         z, w, info, status, ray = _attempt(second, M, q, lower, upper, None, second.numbers(n, {}))
         pivots, answered = pivots + int(info[PIVOTS]), then

@@ -3,7 +3,8 @@
     u_t + s r_t / |r_t| = 0,    0 <= mu r_n - |r_t|  _|_  s >= 0,    0 <= r_n  _|_  u_n >= 0        s: slip speed
 
 Solver      block Gauss-Seidel (each contact solved exactly: kernels/friction/local.py) and semismooth Newton on Alart and Curnier's
-            function by turns. Print iterates on the direction r_t / |r_t| of an LCP (10.82); that converges on fewer than half of random problems.
+            function by turns. Print iterates on the direction r_t / |r_t| of an LCP (10.82); that converges on fewer than
+            half of random problems.
 Fallback    the path of solutions of W + e diag W, e from 10 to 0; then the polygonal cone of 8 directions by Lemke's
             method, refined by the directions of its impulses and slip speeds again and again, as start for both.
 Guarantee   none is proved for the iteration. A solution exists for positive definite W; it need not be unique for large mu.

@@ -6,7 +6,8 @@
 
 E: ones, where a slip speed belongs to a direction. One slip speed per contact is the polygonal cone of Anitescu, Potra, Stewart and
 Trinkle, one per axis the pyramid. The matrix is positive semidefinite plus nonnegative, hence copositive (eps > 0: strictly): Lemke's
-method ends with a solution for any mu >= 0, redundant contacts included. eps = 0 unless given; it is then the model that changes, and the judge will say so.
+method ends with a solution for any mu >= 0, redundant contacts included. eps = 0 unless given; with eps > 0 the model changes, and the
+judge will say so.
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ class FrictionResult:
     """Impulses of contacts with their evidence.
 
     impulses, velocities (m, 3): normal, two tangents; velocities = W r + b. status: "solved" where the judge says so; otherwise how the
-    solver ended: inaccurate, iteration-limit, not-finite, or a status of `lcp`. iterations: outer iterations (Newton's for the cone), work: pivots or sweeps
-    inside, changes: relative change of the impulses per outer iteration, fallback: who gave the answer instead, "" if none.
+    solver ended: inaccurate, iteration-limit, not-finite, or a status of `lcp`. iterations: outer iterations (Newton's for the cone),
+    work: pivots or sweeps inside, changes: relative change of the impulses per outer iteration, fallback: who gave the answer instead, ""
+    if none.
     residuals: see `judge.py`.
     """
 

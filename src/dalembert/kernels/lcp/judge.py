@@ -10,11 +10,9 @@ def residuals(M, q, lower, upper, z, w):
     """Sets w = M z + q. Returns (natural residual, relative residual):
 
     r_i = |z_i - clip(z_i - w_i, lower_i, upper_i)|,   max r_i   and   max r_i / s_i,
-    s_i = |q_i| + sum_j |M_ij z_j| + 1e-6 max_j |M_ij| max_j |z_j|
+    s_i = |q_i| + sum_j |M_ij z_j| + 1e-8 max_j |M_ij| max |z_j| over the j with M_ij != 0
     """
-    worst, relative, top = 0.0, 0.0, 0.0
-    for i in range(q.shape[0]):
-        top = max(top, abs(z[i]))
+    worst, relative = 0.0, 0.0
     for i in range(q.shape[0]):
         row = M[i]
         w[i] = q[i] + dot(row, z)
@@ -25,9 +23,10 @@ def residuals(M, q, lower, upper, z, w):
         if not r <= worst:
             worst = r
         if not r <= relative * s:
-            big = 0.0
+            big, top = 0.0, 0.0
             for j in range(row.shape[0]):
-                big = max(big, abs(row[j]))
-            ratio = r / (s + 1e-6 * big * top + TINY)
+                if row[j] != 0.0:
+                    big, top = max(big, abs(row[j])), max(top, abs(z[j]))
+            ratio = r / (s + 1e-8 * big * top + TINY)
             relative = relative if ratio <= relative else ratio
     return worst, relative

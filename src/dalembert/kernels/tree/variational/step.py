@@ -65,7 +65,7 @@ EPS = 2.2e-16
 ROUND_OFF = 1e-12  # of a sum over a tree
 SLOWEST = 0.1  # a rate of convergence that is counted on where constraints are kept
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off,
-BOUND_FLOOR = 1e-6  # with constraints, whose small matrix is nearly singular where a machine is
+LATE_FLOOR = 1e-6  # or, after some corrections, below this: chains of a thousand links, loops near singular positions
 ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
 BEND = 0.25  # a step in which a rate changes by more than this per step (rad) is doubtful,
 SHARE = 0.1  # and not trusted where the energy of its nodes differs by more than this share
@@ -162,7 +162,7 @@ def newton(h, system, work, info, careful):
         if bound:  # the small matrix is kept, and what it misses shrinks at its own rate
             rate = max(rate, SLOWEST)
         stagnates = (rate > 0.5 and max(change, before) <= FLOOR * size) or (
-            bound and rate > 0.9 and iteration > 4 and max(change, before) <= BOUND_FLOOR * size
+            rate > 0.9 and iteration > 4 and max(change, before) <= LATE_FLOOR * size
         )
         if part == 1.0 and (min(rate, 1.0) * change <= tol * size + noise or stagnates):
             if change <= ENOUGH * size and method != TRAPEZOIDAL:
