@@ -31,7 +31,11 @@ def solutions(M, q, lower, upper, tol=1e-9):
                 continue
             z[free] = np.linalg.solve(block, -(q + M @ z)[free])
         w, loose = M @ z + q, lower < upper
-        if ((z >= lower - tol) & (z <= upper + tol)).all() and (w[(side == -1) & loose] >= -tol).all() and (w[(side == 1) & loose] <= tol).all():
+        if (
+            ((z >= lower - tol) & (z <= upper + tol)).all()
+            and (w[(side == -1) & loose] >= -tol).all()
+            and (w[(side == 1) & loose] <= tol).all()
+        ):
             found.append(z)
     return found
 

@@ -60,7 +60,7 @@ def test_finds_the_solution_that_enumeration_finds(method, n, kind, judges) -> N
 
 @EACH
 def test_small_whole_numbered_problems_are_solved_or_reported(method, judges) -> None:
-    """All 2 x 2 matrices with entries -1, 0, 1 and some q: degenerate, singular, unsolvable ones among them. Nothing loops, nothing lies."""
+    """All 2 x 2 matrices with entries -1, 0, 1 and some q: degenerate, singular, unsolvable ones too. Nothing loops, nothing lies."""
     low, high = np.zeros(2), np.full(2, np.inf)
     for entries in itertools.product((-1.0, 0.0, 1.0), repeat=4):
         M = np.array(entries).reshape(2, 2)
@@ -224,9 +224,11 @@ def test_the_judge_can_refuse() -> None:
     M, q = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-5.0, -6.0])
     z = lcp(M, q).z
     assert judge(M, q, z).solved()
-    for wrong in (z + [1e-6, 0.0], z - [0.0, 1e-6], np.zeros(2), -z, z * np.nan):
+    for wrong in (z + np.array([1e-6, 0.0]), z - np.array([0.0, 1e-6]), np.zeros(2), -z, z * np.nan):
         assert not judge(M, q, wrong).solved()
     huge = judge([[-1.0, 0.0], [1.0, 0.0]], [-1.0, -1.0], [0.0, 2e15])
     assert not huge.solved()  # a large z in a column of zeros does not hide a residual of 1
+    for far in (1e8, 1e12, 2e15):  # no solution: q is negligible beside M z, the residual is not beside q
+        assert not judge([[-1.0, 1.0], [1.0, -1.0]], [-1.0, -1.0], [far, far]).solved()
     tiny = judge(1e-12 * M, 1e-15 * q, np.zeros(2))
     assert not tiny.solved() and tiny.residual <= 1e-14  # small in itself, not beside the terms of w

@@ -1,5 +1,7 @@
 """Counts of pivots and iterations beside the tables of lacoursiere2007 16.8, agreement at n = 100 and 400, rates of PSOR."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -108,7 +110,7 @@ def test_psor_converges_linearly_and_slower_with_the_condition() -> None:
         problem = random_lcp(100, condition, np.random.default_rng(14))
         exact = lcp(*problem).z
         errors = [size(lcp(*problem, method="psor", max_pivots=k, finish=False, stop=1e-300).z - exact) for k in (50, 100, 150)]
-        first, second = ((b / a) ** (1 / 50) for a, b in zip(errors, errors[1:], strict=False))
+        first, second = ((b / a) ** (1 / 50) for a, b in itertools.pairwise(errors))
         assert errors[0] > errors[1] > errors[2]
         assert abs(first - second) < 0.03
         rates.append(second)

@@ -41,10 +41,10 @@ class Step:
         self["q"][:], self["v"][:], self["x"][:] = q, v, self.h * v
         if self.midpoint:
             retract(s, w, *self.at("q", "x", "q_mid"), False, True)
-            evaluate(s, w, *self.at("q_mid", "v", "side", "l", "f"), False, True)
+            evaluate(s, w, *self.at("q_mid", "v", "side", "l", "f"), False, True, False)
             share(s, w, *self.at("x", "f", "f_left", "f_right"), False)
         else:
-            evaluate(s, w, *self.at("q", "v", "side", "l", "f"), False, True)
+            evaluate(s, w, *self.at("q", "v", "side", "l", "f"), False, True, False)
             self["f_left"][:] = self["f"]
         left_momentum(s, w, self.h, *self.at("x", "l", "f_left", "e"), False)
         return self["e"].copy()

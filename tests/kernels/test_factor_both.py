@@ -40,9 +40,9 @@ class Trapezoidal:
         """dtau^-T (l + l')/2 - h/2 f"""
         s, w = self.system, self.work
         self["q"][:], self["v"][:], self["x"][:] = q, v, self.h * v
-        evaluate(s, w, *self.at("q", "v", "side", "l", "f"), False, True)
+        evaluate(s, w, *self.at("q", "v", "side", "l", "f"), False, True, False)
         retract(s, w, *self.at("q", "x", "q_1"), False, False)
-        evaluate(s, w, *self.at("q_1", "v", "side_1", "l_1", "f_1"), False, False)
+        evaluate(s, w, *self.at("q_1", "v", "side_1", "l_1", "f_1"), False, False, False)
         self["l"][:] = 0.5 * (self["l"] + self["l_1"])
         self["f"][:] *= 0.5
         left_momentum(s, w, self.h, *self.at("x", "l", "f", "e"), False)

@@ -1,9 +1,10 @@
-"""Cottle and Dantzig's principal pivoting (lacoursiere2007 Alg. 16.5.5): indices one after the other; z and w of those visited stay feasible.
+"""Cottle and Dantzig's principal pivoting (lacoursiere2007 Alg. 16.5.5): indices one by one; those visited stay feasible.
 
     for s = 1 ... n: where w_s has the wrong sign, drive z_s as Keller's method does, stopping also at
         theta3   the first visited w_i to reach 0: i becomes free
 
-Guarantee   P: solved. Positive semidefinite: solved, or ends on a ray that proves infeasibility.
+Guarantee   P: solved. Positive semidefinite: solved, or ends on a ray that proves infeasibility (on the edge of
+            feasibility, where round-off decides, the ray proves nothing: status `ray`).
 Corrected   w_s must be recomputed when s is reached; the ratio over w runs over the visited indices at bounds, not the free ones.
 Boxes       ours, after Keller's: z_s may stop at its other bound, free z at both; print gives the LCP only.
 Warm start  none: the order of the indices is the method.

@@ -50,7 +50,7 @@ def random_mixed(n: int, condition: float, rng: np.random.Generator) -> Problem:
 
 
 def murty_worst_case(n: int) -> Problem:
-    """M unit lower triangular with 2 below the diagonal, q = -1: Murty's last-index rule takes 2^n - 1 pivots. Solution: first unit vector."""
+    """M unit lower triangular with 2 below the diagonal, q = -1: Murty's last-index rule takes 2^n - 1 pivots. z = e_1."""
     return np.eye(n) + 2.0 * np.tril(np.ones((n, n)), -1), -np.ones(n), np.zeros(n), np.full(n, np.inf)
 
 
@@ -70,8 +70,10 @@ def random_nonsymmetric(n: int, skew: float, rng: np.random.Generator, boxed: bo
     return M, q, rng.uniform(-100.0, 0.0, n), rng.uniform(0.0, 100.0, n)
 
 
-def friction(contacts: int, mu: float, rng: np.random.Generator, regular: float = 1e-6, duplicates: int = 0, directions: int = 4) -> Problem:
-    """Polygonal dry friction of contacts of one free body (lacoursiere2007 (10.86)), unknowns (tangential, normal, slip) impulses and speeds:
+def friction(
+    contacts: int, mu: float, rng: np.random.Generator, regular: float = 1e-6, duplicates: int = 0, directions: int = 4
+) -> Problem:
+    """Polygonal dry friction of contacts of one free body (lacoursiere2007 (10.86)), unknowns: tangential and normal impulses, slip:
 
         [ D W D^T + G   D W C^T       E ]        D: tangential rows, `directions` per contact,  C: normal rows,  W: inverse mass matrix
         [ C W D^T       C W C^T + S   0 ]        E: ones,  U = diag mu,  G, S, L: `regular` times 1

@@ -3,20 +3,22 @@
     w = M z + q + t p,   l <= z <= u,   w >= 0 at l, w <= 0 at u, w = 0 between
 
 For t large enough all z at their bounds are a solution (p = 1 at lower bounds, -1 at upper ones, 0 on equality rows, whose z are eliminated
-first). The path of solutions is followed as t varies: one variable moves, the first basic variable to reach a bound leaves, its partner moves
-next, until t = 0 (solved) or nothing stops the moving variable (a ray).
+first). The path of solutions is followed as t varies: one variable moves, the first basic variable to reach a bound leaves, its partner
+moves next, until t = 0 (solved) or nothing stops the moving variable (a ray).
 
-Dictionary  n x (n + 1), exchanged in place: half of the tableau of the textbooks. Rows with two bounds need no second row: the path is that of
-            the problem of size 2 n, [M I; -I 0](z - l, w_-) + (q + M l, u - l), with the covering vector (1, 0).
-Ties        q_j + e^j for small e > 0 makes every problem nondegenerate; the rows of the basis inverse that this needs are the columns of w in
-            the dictionary, looked up only where ratios tie.
+Dictionary  n x (n + 1), exchanged in place: half of the tableau of the textbooks. Rows with two bounds need no second row: the path is
+            that of the problem of size 2 n, [M I; -I 0](z - l, w_-) + (q + M l, u - l), with the covering vector (1, 0).
+Ties        q_j + e^j for small e > 0 makes every problem nondegenerate; the rows of the basis inverse that this needs are the columns of w
+            in the dictionary, looked up only where ratios tie.
 Ray         d = direction of z: d M d <= 0 (16.64). `infeasible` is reported where d proves it: sup over the bounds of (M^T d) z + q d < 0.
 Guarantee   strictly copositive, P: solved. Copositive-plus, positive semidefinite: solved or infeasible. All bounds finite: solved,
             whatever M is (the path is bounded and can only end at t = 0).
 Corrected   w = q + z0 p at the start; v_b without q_b; the ratio is the minimum over v < 0 (print: maximum, v > 0).
-Warm start  ours: from the sides of the start, with a column of t that makes every basic variable feasible at t = 1; then t moves to 0. For P
-            matrices t falls all the way. Where this path ends on a ray the method starts again from the bounds.
-Accuracy    one LU factorisation of the final free set with a refinement; where that contradicts the dictionary, another path from there.
+Warm start  ours: from the sides of the start, with a column of t that makes every basic variable feasible at t = 1; then t moves to 0. For
+            P matrices t falls all the way. Where this path ends on a ray the method starts again from the bounds.
+Accuracy    one LU factorisation of the final free set with a refinement; where that contradicts the dictionary, another path from there,
+            then from the bounds with other covering vectors (entries between 1 and 2), eight paths at most. A ray is reported when two covering
+            vectors meet one.
 """
 
 from dalembert.complementarity.registry import register

@@ -2,11 +2,14 @@
 
     r_i = |z_i - clip(z_i - w_i, l_i, u_i)|,   w = M z + q                    0 for all i if and only if z is a solution
     s_i = |q_i| + sum_j |M_ij z_j| + 1e-8 max_j |M_ij| max_j |z_j|            the size of the terms that cancel in w_i (j: M_ij != 0)
+    g   = max of |q_i| / max_j |M_ij| and of the |z_i| at bounds              the size of z that the data suggest
 
-`residual` = max r_i. `relative` = max r_i / s_i: nearly the smallest e such that changing every entry of M and q by the fraction e could
-explain what is left of w (Oettli and Prager's backward error), row by row, so that rows of very different units are judged alike; the last
-term keeps round-off (1e-17 of the row times the largest z that it meets) from counting where all else in a row is smaller. "solved" means
-relative <= tol (1e-9 unless given). For pivoting methods it is round-off, 1e-15.
+`residual` = max r_i. `relative` = max of r_i / s_i and of 1e-3 r_i / (g max_j |M_ij|). "solved": relative <= tol (1e-9 unless given).
+
+The first is nearly the smallest e such that changing every entry of M and q by the fraction e could explain what is left of w (Oettli and
+Prager's backward error), row by row, so that rows of very different units are judged alike; its last term keeps round-off (1e-17 of the row
+times the largest z that it meets) from counting where all else in a row is smaller. The second refuses what the first alone would accept: a
+z that runs to infinity on a problem without solution, where a residual as large as q is small beside M z. Pivoting methods reach 1e-15.
 """
 
 from __future__ import annotations

@@ -75,7 +75,8 @@ def split(
 ) -> SplitResult:
     """The scheme Sigma(tau, eps) of (17.3) for any linear complementarity problem, boxed ones included; any method of `lcp` inside.
 
-    tol: relative change of z at which it ends. Whether that is a solution is decided by the judge of `lcp`.
+    tol: relative change of z at which it ends; a relative residual of 1e-11 ends it as well. The judge of `lcp` decides whether that is a
+    solution.
     """
     H0, U = matrix(H0), matrix(U)
     n = len(H0)
@@ -87,7 +88,7 @@ def split(
         raise OptionError(f"max_iterations is {max_iterations!r}; expected a whole number >= 1.")
     q = vector("q", q, n)
     H, V = H0 + tau * (U - U.T) + eps * np.eye(n), tau * U.T + (1.0 - tau) * U
-    warm = find_method(method).warm
+    total, warm = H0 + U + eps * np.eye(n), find_method(method).warm
     z = np.zeros(n) if start is None else np.array(vector("start", start, n))
     changes, pivots, status, known = [], 0, "iteration-limit", start is not None
     for _ in range(int(max_iterations)):
@@ -98,10 +99,10 @@ def split(
         if not found.solved:
             status = found.status
             break
-        if changes[-1] <= tol:
+        if changes[-1] <= tol or judge(total, q, z, lower, upper).relative <= 0.1 * STOP:
             status = "solved"
             break
-    verdict = judge(H0 + U + eps * np.eye(n), q, z, lower, upper)
+    verdict = judge(total, q, z, lower, upper)
     if verdict.solved(TOL):
         status = "solved"
     elif status == "solved":

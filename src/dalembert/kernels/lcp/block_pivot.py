@@ -1,7 +1,21 @@
 """Block principal pivoting: see `dalembert.complementarity.block_pivot`."""
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FIRST, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, SINGULAR, SOLVED, SYMMETRIC, UPPER, WARM
+from dalembert.kernels.lcp.codes import (
+    CYCLE,
+    FEASIBILITY,
+    FIRST,
+    FREE,
+    LIMIT,
+    LOWER,
+    PIVOT_LIMIT,
+    PIVOTS,
+    SINGULAR,
+    SOLVED,
+    SYMMETRIC,
+    UPPER,
+    WARM,
+)
 from dalembert.kernels.lcp.dense import axpy
 from dalembert.kernels.lcp.dictionary import sides
 from dalembert.kernels.lcp.guard import forget, repeats

@@ -17,7 +17,7 @@ from dalembert.kernels.lcp.dense import axpy
 
 @kernel
 def pivot(T, r, n):
-    """Exchange the partners of index r. Columns beyond n (T has n rows in each) take part: Lemke's parameter, where there is one."""
+    """Exchange the partners of index r."""
     column = T[r]
     inverse = 1.0 / column[r]
     for i in range(column.shape[0]):

@@ -1,32 +1,57 @@
 """The one judge of all solvers, compiled: see `dalembert.complementarity.residual`."""
 
-from dalembert.kernels._jit import kernel
+from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.lcp.dense import absolute_dot, dot
 from dalembert.kernels.status import TINY
+
+
+@inline
+def _largest(row, z):
+    """(max |M_ij|, max |z_j| over the j with M_ij != 0)."""
+    big, top = 0.0, 0.0
+    for j in range(row.shape[0]):
+        if row[j] != 0.0:
+            big, top = max(big, abs(row[j])), max(top, abs(z[j]))
+    return big, top
+
+
+@kernel
+def _given(M, q, lower, upper, z):
+    """g = max over i of |q_i| / max_j |M_ij| and of |z_i| at a bound: the size of z that the data suggest."""
+    size = 0.0
+    for i in range(q.shape[0]):
+        big, _ = _largest(M[i], z)
+        if big > 0.0:
+            size = max(size, abs(q[i]) / big)
+        if z[i] == lower[i] or z[i] == upper[i]:
+            size = max(size, abs(z[i]))
+    return size
 
 
 @kernel
 def residuals(M, q, lower, upper, z, w):
     """Sets w = M z + q. Returns (natural residual, relative residual):
 
-    r_i = |z_i - clip(z_i - w_i, lower_i, upper_i)|,   max r_i   and   max r_i / s_i,
-    s_i = |q_i| + sum_j |M_ij z_j| + 1e-8 max_j |M_ij| max |z_j| over the j with M_ij != 0
+    r_i = |z_i - clip(z_i - w_i, lower_i, upper_i)|,   max r_i   and   max of r_i / s_i and of 1e-3 r_i / (g max_j |M_ij|),
+    s_i = |q_i| + sum_j |M_ij z_j| + 1e-8 max_j |M_ij| max |z_j| over the j with M_ij != 0,   g as in `_given`
     """
-    worst, relative = 0.0, 0.0
+    worst, relative, given = 0.0, 0.0, -1.0
     for i in range(q.shape[0]):
         row = M[i]
         w[i] = q[i] + dot(row, z)
         r = abs(z[i] - min(max(z[i] - w[i], lower[i]), upper[i]))
         if r == 0.0:
             continue
-        s = abs(q[i]) + absolute_dot(row, z)
         if not r <= worst:
             worst = r
-        if not r <= relative * s:
-            big, top = 0.0, 0.0
-            for j in range(row.shape[0]):
-                if row[j] != 0.0:
-                    big, top = max(big, abs(row[j])), max(top, abs(z[j]))
-            ratio = r / (s + 1e-8 * big * top + TINY)
-            relative = relative if ratio <= relative else ratio
+        s = abs(q[i]) + absolute_dot(row, z)
+        if r <= relative * s and r <= 1e-12 * abs(q[i]):
+            continue
+        if given < 0.0:
+            given = _given(M, q, lower, upper, z)
+        big, top = _largest(row, z)
+        ratio = r / (s + 1e-8 * big * top + TINY)
+        relative = relative if ratio <= relative else ratio
+        ratio = 1e-3 * r / (max(given * big, abs(q[i])) + TINY)
+        relative = relative if ratio <= relative else ratio
     return worst, relative

@@ -1,6 +1,6 @@
 """Lemke's method: see `dalembert.complementarity.lemke`."""
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import kernel
 from dalembert.kernels.lcp.codes import FEASIBILITY, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, RAY, SINGULAR, SOLVED, UPPER, WARM
 from dalembert.kernels.lcp.dictionary import build, sides, values
 from dalembert.kernels.lcp.judge import residuals
@@ -109,7 +109,7 @@ def _accept(M, q, lower, upper, side, z, w, options, V):
 def lemke(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
     """Paths until the sides at the end of one are right to round-off; more than one is rare.
 
-    The second continues where the first ended, others start from the bounds with another covering vector. A ray counts when it is met twice.
+    The second continues where the first ended, others start from the bounds with another covering vector. A ray counts when met twice.
     """
     warm, rays = options[WARM] != 0.0, 0
     if not warm:

@@ -33,7 +33,7 @@ def _solve(B, k, V, I, info):
 @kernel
 def solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):
     """Set z and w by side. False where M_aa is singular. Uses B, V[0], V[1], I[0], I[1], I[4]."""
-    n, k, index, rhs, step = q.shape[0], 0, I[0], V[0], V[1]
+    n, k, index, rhs = q.shape[0], 0, I[0], V[0]
     symmetric = options[SYMMETRIC] != 0.0
     for i in range(n):
         w[i] = q[i]

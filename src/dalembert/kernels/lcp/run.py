@@ -3,7 +3,22 @@
 import math
 
 from dalembert.kernels._jit import ARRAY, kernel, types
-from dalembert.kernels.lcp.codes import BAD_START, FREE, INT_MATRIX, INTS, LOWER, MATRIX, PLACE, RELATIVE, RESIDUAL, SOLVE, SOLVED, SYMMETRIC, UPPER, WARM
+from dalembert.kernels.lcp.codes import (
+    BAD_START,
+    FREE,
+    INT_MATRIX,
+    INTS,
+    LOWER,
+    MATRIX,
+    PLACE,
+    RELATIVE,
+    RESIDUAL,
+    SOLVE,
+    SOLVED,
+    SYMMETRIC,
+    UPPER,
+    WARM,
+)
 from dalembert.kernels.lcp.judge import residuals
 from dalembert.kernels.lcp.scaling import check, scale, symmetric
 

@@ -8,7 +8,7 @@ e(v) = dtau_hv^-T l - h f_left - p_k
 """
 
 from dalembert.kernels._jit import kernel
-from dalembert.kernels.tree.layout import NV, STEPPER_DATA
+from dalembert.kernels.tree.layout import LOADS, NV, STEPPER_DATA
 from dalembert.kernels.tree.record import NOT_NEGATIVE
 from dalembert.kernels.tree.variational.layout import (
     F_LEFT,
@@ -36,10 +36,10 @@ EULER, MIDPOINT, TRAPEZOIDAL = 0, 1, 2
 
 
 @kernel
-def residual(h, system, work, last):
+def residual(h, system, work, again, last):
     """work[E:] = e(v); the records of the sides are those of v afterwards, the places of the first node are known.
 
-    last: evaluate also what only the momentum at the second node needs.
+    again: not for the first time in this step. last: evaluate also what only the momentum at the second node needs.
     """
     nv = int(system[NV])
     data = int(system[STEPPER_DATA])
@@ -59,7 +59,7 @@ def residual(h, system, work, last):
             q, side = int(system[data + Q_MID]), int(system[data + SIDE_M])
         if k != 0:
             retract(system, work, q_old, x, q, exponential, k == 2)
-        evaluate(system, work, q, v, side, out, fs, k == 0, k != 1 or last)
+        evaluate(system, work, q, v, side, out, fs, k == 0, k != 1 or last, again and k == 0 and system[LOADS] == 0.0)
         if method != MIDPOINT:
             part = 1.0 if method == EULER else 0.5
             to = fl if k == 0 else fr

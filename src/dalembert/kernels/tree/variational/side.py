@@ -152,21 +152,22 @@ def add_loads(system, work, q, v, side):
 
 
 @kernel
-def evaluate(system, work, q, v, side, l, f, placed, forces):
+def evaluate(system, work, q, v, side, l, f, placed, forces, kept):
     """work[l:] = dL/dv and work[f:] = dL/dq with all forces at work[q:], work[v:]; the records at work[side:] are filled.
 
     placed: the places of the links in the records are those of q already. forces: False leaves out gravity, loads and joint forces.
+    kept: so are the wrenches of the subtrees, as no load depends on the velocity.
     """
     n = int(system[LINKS])
     f = f & NOT_NEGATIVE
     for i in range(n):
         if not placed:
             place(system, work, i, q, record(side, i, SIDE_SIZE))
-        outward(system, work, i, v, side, forces)
+        outward(system, work, i, v, side, forces and not kept)
     for k in range(int(system[NV])):
         work[f + k] = 0.0
     if forces:
-        if system[LOADS] != 0.0:
+        if system[LOADS] != 0.0 and not kept:
             add_loads(system, work, q, v, side)
         if system[PASSIVE] != 0.0:
             passive(system, work, q, v, f)
@@ -179,5 +180,5 @@ def evaluate(system, work, q, v, side, l, f, placed, forces):
         if parent >= 0:
             out, above = record(side, i, SIDE_SIZE), record(side, parent, SIDE_SIZE)
             hand_on(work, out, above, MOM)
-            if forces:
+            if forces and not kept:
                 hand_on(work, out, above, WRENCH)

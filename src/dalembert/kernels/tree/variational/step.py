@@ -118,7 +118,7 @@ def newton(h, system, work, info, careful):
     part, before, least = 1.0, 0.0, 0.0
     noise = max(EPS / abs(h), TINY) if bound else TINY  # residuals of constraints are known to round-off of positions
     for iteration in range(limit + 1):
-        residual(h, system, work, finished)
+        residual(h, system, work, iteration > 0, finished)
         if finished:
             return OK
         if bound:
@@ -200,7 +200,7 @@ def work_done(h, system, work):
     for k in range(first, end):
         q = int(system[data + (Q_OLD if k == 0 else (Q_NEW if k == 1 else Q_MID))])
         side = int(system[data + (SIDE_0 if k == 0 else (SIDE_1 if k == 1 else SIDE_M))])
-        evaluate(system, work, q, v, side, int(system[data + DV]), other, k >= 0, k < 0)  # without forces
+        evaluate(system, work, q, v, side, int(system[data + DV]), other, k >= 0, k < 0, k < 0)  # without forces
         power -= product(work, v, other, nv) / (end - first)
         for i in range(nv):
             noise += ROUND_OFF * abs(work[v + i] * work[other + i])
