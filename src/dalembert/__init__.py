@@ -26,6 +26,8 @@ _PUBLIC = {
     "Damper": "dalembert.model",
     "Spring": "dalembert.model",
     "Motor": "dalembert.model",
+    "lcp": "dalembert.complementarity",
+    "LCPResult": "dalembert.complementarity",
     "Sphere": "dalembert.model",
     "Box": "dalembert.model",
     "Capsule": "dalembert.model",
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from dalembert.advising import advise
     from dalembert.citations import cite
     from dalembert.comparison import compare, work_precision
+    from dalembert.complementarity import LCPResult, lcp
     from dalembert.contracts import check_stepper
     from dalembert.errors import (
         ArchiveError,

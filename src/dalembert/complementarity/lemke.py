@@ -17,8 +17,8 @@ Corrected   w = q + z0 p at the start; v_b without q_b; the ratio is the minimum
 Warm start  ours: from the sides of the start, with a column of t that makes every basic variable feasible at t = 1; then t moves to 0. For
             P matrices t falls all the way. Where this path ends on a ray the method starts again from the bounds.
 Accuracy    one LU factorisation of the final free set with a refinement; where that contradicts the dictionary, another path from there,
-            then from the bounds with other covering vectors (entries between 1 and 2), eight paths at most. A ray is reported when two covering
-            vectors meet one.
+            then from the bounds with other covering vectors (entries between 1 and 2), eight paths at most. A ray is reported when two
+            covering vectors meet one.
 """
 
 from dalembert.complementarity.registry import register

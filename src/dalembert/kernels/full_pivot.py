@@ -7,7 +7,7 @@ from dalembert.kernels._jit import kernel
 def eliminate(work, a, order, m, tol):
     """Factor the m x m matrix work[a:] by rows in place, P A Q = L U. Returns its rank.
 
-    work[order : order + m] and work[order + m : order + 2 m] are the orders of rows and columns. Pivots below tol times the first count as 0.
+    work[order : order + m] and work[order + m : order + 2 m] are the orders of rows and columns. Pivots below tol times the first are 0.
     """
     for i in range(m):
         work[order + i] = i

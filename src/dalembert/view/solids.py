@@ -13,7 +13,6 @@ from dalembert.model import shapes as kinds
 from dalembert.model.rotation import Array, matrix
 from dalembert.model.shapes import Shape
 
-
 POINT = 0.05  # edge of the cube that stands for a point mass, m
 
 

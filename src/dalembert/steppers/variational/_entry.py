@@ -14,9 +14,21 @@ from dalembert.model.rotation import Array
 from dalembert.registry import Option, register
 
 OPTIONS = (
-    Option("tol", 1e-13, "size of the last Newton correction relative to the velocity", valid=lambda x: 0 < x < 1, expected="a number in (0, 1)"),
+    Option(
+        "tol",
+        1e-13,
+        "size of the last Newton correction relative to the velocity",
+        valid=lambda x: 0 < x < 1,
+        expected="a number in (0, 1)",
+    ),
     Option("max_iterations", 50, "Newton iterations per step", valid=lambda n: n >= 1, expected="a whole number >= 1"),
-    Option("retraction", "cay", "map from velocities to motions of free and spherical joints", valid=lambda s: s in ("cay", "exp"), expected="'cay' or 'exp'"),
+    Option(
+        "retraction",
+        "cay",
+        "map from velocities to motions of free and spherical joints",
+        valid=lambda s: s in ("cay", "exp"),
+        expected="'cay' or 'exp'",
+    ),
     Option(
         "limit_stiffness",
         1e4,
@@ -33,7 +45,10 @@ COMMON: dict[str, Any] = {
     "family": "variational",
     "symplectic": True,
     "options": OPTIONS,
-    "handles": ("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "loops", "nonholonomic", "limits"),
+    "handles": (
+        *("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature"),
+        *("loops", "nonholonomic", "limits"),
+    ),
 }
 
 
@@ -54,7 +69,20 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     data[here.TOL], data[here.MAX_ITERATIONS] = options["tol"], options["max_iterations"]
     data[here.RETRACTION], data[here.RESCUE] = options["retraction"] == "exp", options["rescue"]
     place = int(system[at.AT_FREE])
-    vectors = (here.V, here.DV, here.E, here.L_BAR, here.F_LEFT, here.F_RIGHT, here.L_SIDE, here.F_SIDE, here.HV, here.P_OLD, here.TRIAL, here.DELTA)
+    vectors = (
+        here.V,
+        here.DV,
+        here.E,
+        here.L_BAR,
+        here.F_LEFT,
+        here.F_RIGHT,
+        here.L_SIDE,
+        here.F_SIDE,
+        here.HV,
+        here.P_OLD,
+        here.TRIAL,
+        here.DELTA,
+    )
     sizes = [(slot, nv) for slot in vectors] + [(slot, nq) for slot in (here.Q_NEW, here.Q_MID, here.Q_OLD)]
     sizes += [(here.SAVED, nq + nv + here.HISTORY * nv + here.STATE_TAIL)]
     sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
