@@ -41,6 +41,9 @@ docs: $(VENV)/.dev  ## HTML in docs/_build
 bench: $(VENV)/.dev  ## against peers, one thread; takes minutes and wants an idle machine
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/rigid_body.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/trees.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/variational_trees.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/linear_algebra.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/complementarity.py
 
 clean:
 	rm -rf $(VENV) demo docs/_build docs/_generated

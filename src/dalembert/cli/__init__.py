@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dalembert.cli import advise, check, cite, compare, demo, inspect, list, plot, run
+from dalembert.cli import advise, check, cite, compare, demo, inspect, lcp, list, plot, run
 from dalembert.cli._shell import Shell
 
 app = typer.Typer(
@@ -38,6 +38,7 @@ def options(
 
 for module in (demo, run, list, inspect, check, compare, plot, advise, cite):
     app.command(name=module.NAME, epilog=module.EXAMPLES)(module.command)
+app.add_typer(lcp.app, name=lcp.NAME)
 
 
 def main() -> None:
