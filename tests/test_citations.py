@@ -18,6 +18,7 @@ REQUIRED = {
     "phdthesis": {"author", "title", "school", "year"},
     "misc": {"title", "year"},
     "unpublished": {"author", "title", "note"},
+    "techreport": {"author", "title", "institution", "year"},
     "software": {"author", "title", "year"},
 }
 NAMED = {

@@ -276,19 +276,19 @@ def test_tln_under_gravity_wanders_in_long_runs_and_the_report_says_so():
     assert found["tln"]["energy"].verdict == "warn", found["tln"].text
 
 
-@dal.stepper("report-python-euler", order=1)
-def python_euler(m, t, q, v, h, tau=None):
-    """Moves with a constant body velocity."""
-    return m.integrate(q, h * v), v
+@pytest.fixture
+def python_euler():
+    """A user's stepper that moves with a constant body velocity."""
 
+    @dal.stepper("report-python-euler", order=1)
+    def step(m, t, q, v, h, tau=None):
+        return m.integrate(q, h * v), v
 
-@pytest.fixture(scope="module", autouse=True)
-def remove_python_stepper():
     yield
     del registry._steppers["any", "report-python-euler"]
 
 
-def test_python_stepper_has_no_ledger_and_is_not_judged_by_it():
+def test_python_stepper_has_no_ledger_and_is_not_judged_by_it(python_euler):
     m = with_force(body("python"), dal.Damper("body", angular=0.1))
     report = dal.simulate(m, "report-python-euler", v0=TUMBLE, h=0.1, t_end=1).report()
     assert report["momentum balance"].verdict == "not applicable"
