@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from dalembert.model import Model
+from dalembert.solvability.tree_loads import held_forces, with_drag
+from dalembert.solvability.tree_step import dense_tree, newton, right, terms
 
 
 def _rods(n, length=1.0, axes=None, gravity=9.81, **joint):
@@ -56,3 +58,33 @@ def rods():
 @pytest.fixture(scope="session")
 def random_tree():
     return _random_tree
+
+
+def _run(m, q, v, h, steps):
+    """Nodes and interval velocities of the trapezoidal scheme, started by the discrete Legendre transform."""
+    tree = dense_tree(m)
+
+    def at(q):
+        return with_drag(m, terms(tree, q), q)
+
+    def forces(q):
+        return held_forces(m, q)
+
+    p = at(q).M @ v
+    nodes, velocities = [q], []
+    for _ in range(steps):
+        here = at(q)
+        found, done, _ = newton(tree, np.array([h]), q, here, p, v, forces(q))
+        assert done[0]
+        v = found[0]
+        q = q + h * v
+        p = right(h, here, at(q), v, forces(q))
+        nodes.append(q)
+        velocities.append(v)
+    return np.array(nodes), np.array(velocities)
+
+
+@pytest.fixture(scope="session")
+def run():
+    """The dense scheme as a function of model, q, v, h and the number of steps."""
+    return _run
