@@ -17,6 +17,15 @@ from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 
 
+def system_of(model: Model, family: Family, stepper: Stepper, options: dict[str, Any]) -> Array:
+    """The arrays of a model for a stepper: with its program, or with what it prepares."""
+    if stepper.program is not None:
+        return family.system(model, options, stepper)
+    system = family.system(model, options)
+    longer = None if stepper.prepare is None else stepper.prepare(system, options)
+    return system if longer is None else longer
+
+
 class Chunk(NamedTuple):
     """What one call computed: status of the last step, recorded rows, and an exception of the user's own code that ended it."""
 
@@ -33,10 +42,7 @@ class CompiledEngine:
         self, model: Model, family: Family, stepper: Stepper, h: float, options: dict[str, Any], control: Any = None, weights: Any = (1.0,)
     ):
         self.model, self.family, self.stepper, self.h = model, family, stepper, h
-        self.system = family.system(model, options)
-        if stepper.prepare is not None:
-            longer = stepper.prepare(self.system, options)
-            self.system = self.system if longer is None else longer
+        self.system = system_of(model, family, stepper, options)
         self.weights = np.array(weights, dtype=float)
         self.work, self.info = np.zeros(family.work_size(self.system)), np.zeros(family.info_size)
         self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
@@ -44,7 +50,7 @@ class CompiledEngine:
         self.counter = np.zeros(2, dtype=np.int64)
         self.python_control: Any = control if control is not None and not isinstance(control, CompiledControl) else None
         self.use_control = isinstance(control, CompiledControl)
-        self.use_ledger = control is not None or bool(family.features(model) & {"gravity", "wrench", "damping"})
+        self.use_ledger = control is not None or bool(family.features(model) & {"gravity", "wrench", "damping", "force"})
         self._step = first_class(stepper.step, STEP)
         self._nodal = first_class(family.nodal, NODAL)
         self._hold = first_class(family.hold, HOLD)
@@ -188,6 +194,8 @@ class PythonEngine:
 
 def make_engine(model: Model, family: Family, stepper: Stepper, h: float, options: dict[str, Any], control: Any, weights: Any) -> Any:
     """The engine that a stepper needs."""
+    if stepper.engine is not None:
+        return stepper.engine(model, stepper, h, options, control, weights)
     if stepper.python:
         return PythonEngine(model, stepper, h, options, control, weights)
     return CompiledEngine(model, family, stepper, h, options, control, weights)

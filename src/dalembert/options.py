@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import OptionError, UnknownNameError, UnsupportedError
-from dalembert.families import Family, families, find_family
+from dalembert.families import Family, find_family, fitting
+from dalembert.lagrangian import Lagrangian
+from dalembert.lagrangian.consistency import check_consistent
 from dalembert.model import Model
 from dalembert.model.assembly import _size as machine_size
 from dalembert.model.rotation import Array
@@ -75,10 +77,10 @@ def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...], prov
 
     proved: of those whose step sizes are proved, which concerns the steppers of trees.
     """
-    fitting = [f for f in families() if f.fits(model)]
-    if not fitting:
+    found = fitting(model)
+    if not found:
         find_family(model)  # says why
-    for family in fitting:
+    for family in found:
         for s in steppers(system=family.kind) + steppers(system="any"):
             if s.family_name not in (family.name, "any"):
                 continue
@@ -88,8 +90,8 @@ def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...], prov
                 check_handles(model, family, s, ignore)
                 return family, s
     if name is not None:
-        raise UnknownNameError("stepper", name, {s.name for f in fitting for s in steppers(system=f.kind) + steppers(system="any")})
-    features = sorted(set().union(*(f.features(model) for f in fitting)))
+        raise UnknownNameError("stepper", name, {s.name for f in found for s in steppers(system=f.kind) + steppers(system="any")})
+    features = sorted(set().union(*(f.features(model) for f in found)))
     raise UnsupportedError(f"no stepper handles {features} of {model!r}; ignore=(...) leaves features out.")
 
 
@@ -108,6 +110,8 @@ def check_handles(model: Model, family: Family, stepper: Stepper, ignore: tuple[
 
 def without(model: Model, ignore: Any) -> Model:
     """The model that a run sees: without loops, joints on velocities or limits, if `ignore` names them. The same object if it does not."""
+    if isinstance(model, Lagrangian):
+        return model
     limited = [j for j in model.joints if j.limits is not None]
     if not (("loops" in ignore and model.loops) or ("nonholonomic" in ignore and model.nonholonomic) or ("limits" in ignore and limited)):
         return model
@@ -124,6 +128,8 @@ def without(model: Model, ignore: Any) -> Model:
 
 def check_start(model: Model, family: Family, stepper: Stepper, q: Array, v: Array, ignore: tuple[str, ...]) -> None:
     """OptionError where a start violates the joints that the stepper would have to keep; it names the worst one."""
+    if isinstance(model, Lagrangian):
+        return check_consistent(model, stepper, q, v)
     left = without(model, ignore)
     if stepper.python or not (left.loops or left.nonholonomic) or not {"loops", "nonholonomic"} & set(stepper.handles):
         return

@@ -79,7 +79,7 @@ class Recording:
 
 def describe(stepper: Stepper) -> dict[str, Any]:
     """A stepper as plain data, so that a file can be read where the method is not installed."""
-    skip = ("step", "prepare", "options")
+    skip = ("step", "prepare", "program", "engine", "options")
     data = {k: getattr(stepper, k) for k in Stepper.__dataclass_fields__ if k not in skip}
     return {**data, "options": [[o.name, o.default, o.meaning] for o in stepper.options]}
 
@@ -199,7 +199,7 @@ def _log_of(data: dict[str, Any]) -> Array:
 
 
 def _build(model_data: dict[str, Any], meta: dict[str, Any], states: Array, log: Array) -> Trajectory:
-    model = Model.from_dict(model_data).frozen()
+    model = _system_from(model_data)
     meta = dict(meta)
     description = meta.pop("stepper_description", None) or {"name": meta["stepper"]}
     stepper = restore_stepper(meta["family"], description)
@@ -207,16 +207,25 @@ def _build(model_data: dict[str, Any], meta: dict[str, Any], states: Array, log:
     return Trajectory(model, stepper, meta, t, states, log, unpack(model, stepper, meta, states))
 
 
+def _system_from(data: dict[str, Any]) -> Any:
+    """A Model, or a Lagrangian."""
+    if data.get("kind") == "lagrangian":
+        from dalembert.lagrangian import Lagrangian
+
+        return Lagrangian.from_dict(data)
+    return Model.from_dict(data).frozen()
+
+
 def unpack(model: Model, stepper: Stepper, meta: dict[str, Any], states: Array) -> dict[str, Array]:
     """q, v and so on of recorded states."""
-    from dalembert.engine import PythonEngine
+    from dalembert.engine import PythonEngine, system_of
 
+    if stepper.engine is not None:
+        return stepper.engine(model, stepper, meta["h"], meta["options"], None, (1.0,)).unpack(states)
     if stepper.python:
         return PythonEngine(model, stepper, meta["h"], {}).unpack(states)
     family = find_family(model, meta["family"])
-    system = family.system(without(model, meta.get("ignore", ())), meta["options"])
-    longer = None if stepper.prepare is None else stepper.prepare(system, meta["options"])
-    return family.unpack(model, system if longer is None else longer, states)
+    return family.unpack(model, system_of(without(model, meta.get("ignore", ())), family, stepper, meta["options"]), states)
 
 
 def _tidy(path: Path, journal: Path, traj: Trajectory) -> None:

@@ -67,6 +67,8 @@ class Stepper:
     rank: int = 50
     step: Any = field(default=None, repr=False, compare=False)
     prepare: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    program: Callable[..., Any] | None = field(default=None, repr=False, compare=False)  # of a Lagrangian: see lagrangian/program.py
+    engine: Callable[..., Any] | None = field(default=None, repr=False, compare=False)  # what runs it instead of the compiled loop
     python: bool = False
     proved: bool = False  # of a tree: step sizes are proved, see dal.advise
     family: str = ""  # family whose state the step keeps; by default the one named like the system
@@ -129,7 +131,7 @@ def steppers(**wanted: Any) -> list[Stepper]:
     For `conserves` and `handles` the wanted word must be among the entries.
     """
     load_all()
-    known = {f for f in Stepper.__dataclass_fields__ if f not in ("step", "prepare")}
+    known = {f for f in Stepper.__dataclass_fields__ if f not in ("step", "prepare", "program", "engine")}
     for key in wanted:
         if key not in known:
             raise UnknownNameError("property of a stepper", key, known)

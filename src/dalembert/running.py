@@ -20,6 +20,7 @@ from dalembert.families import Family, find_family
 from dalembert.inputs import CompiledControl, combined
 from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.kernels.status import MEANING, OK
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.progress import Progress
 from dalembert.recording import Recording, load
@@ -32,7 +33,7 @@ BYTES_PER_NUMBER = 8 * 3  # the row, and copies while rows are joined and derive
 
 
 def simulate(
-    m: Model,
+    m: Model | Lagrangian,
     stepper: str | None = None,
     h: float | str = 0.01,
     t_end: float = 10.0,
@@ -61,10 +62,10 @@ def simulate(
     on_fail: "raise" a SimulationError (its .traj holds what was computed) or "return" the trajectory with its status.
     Ctrl-C returns what was computed.
     """
-    if not isinstance(m, Model):
-        raise OptionError(f"simulate: the first argument is {type(m).__name__!r}; expected a Model.")
+    if not isinstance(m, (Model, Lagrangian)):
+        raise OptionError(f"simulate: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
     options.check_on_fail(on_fail)
-    model = m.frozen()
+    model: Any = m.frozen()
     family, method = options.choose_stepper(model, stepper, ignore, proved=h == "auto")
     resolved = method.resolve(stepper_options)
     q, v = model.check_q(q0), model.check_v(v0)

@@ -25,7 +25,7 @@ class Family:
     kind: str
     fits: Callable[[Model], bool]
     features: Callable[[Model], set[str]]
-    system: Callable[[Model, dict[str, Any]], Array]
+    system: Callable[..., Array]  # of (model, options), and of the stepper where that brings its own program
     start: Callable[[Array, Array, Array], Array]
     nodal: Any
     hold: Any
@@ -38,14 +38,20 @@ class Family:
 
 def families() -> tuple[Family, ...]:
     """All families, the most special first."""
-    from dalembert.families import rigid_body, tree, variational
+    from dalembert.families import lagrangian, rigid_body, tree, variational
 
-    return rigid_body.FAMILY, variational.FAMILY, tree.FAMILY
+    return lagrangian.FAMILY, rigid_body.FAMILY, variational.FAMILY, tree.FAMILY
+
+
+def fitting(model: Any) -> list[Family]:
+    """All families that fit a system: of a Lagrangian one, of a Model those that its joints allow."""
+    lagrangian, *others = families()
+    return [lagrangian] if lagrangian.fits(model) else [f for f in others if f.fits(model)]
 
 
 def find_family(model: Model, name: str | None = None) -> Family:
     """The first family that fits a model (or the one of that name); UnsupportedError if there is none."""
-    for family in families():
-        if name in (None, family.name) and family.fits(model):
+    for family in fitting(model):
+        if name in (None, family.name):
             return family
     raise UnsupportedError(f"no stepper handles {model!r}: it has no degree of freedom.")

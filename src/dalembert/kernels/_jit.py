@@ -4,6 +4,7 @@
     @inline                      the same, but copied into its callers: for the small helpers of an inner loop
     first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
     front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
+    call_at(address, x, i, y, j) calls machine code made elsewhere, void f(const double *x, double *y), from compiled code
 
 Compiled code is cached on disk in the user's cache directory, in a folder named by a hash of all kernel sources: Numba itself
 notices an edit only in the file that holds the function, not in the files that it calls. Where no directory is writable the code is
@@ -11,6 +12,7 @@ compiled anew in every process. `DALEMBERT_CACHE_DIR` chooses another directory.
 """
 
 import contextlib
+import ctypes
 import functools
 import hashlib
 import os
@@ -20,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import ir
 from numba import types
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 # Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is
 # then an error.
@@ -177,3 +180,32 @@ def front(call: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
         return public
 
     return decorate
+
+
+_DOUBLES = ir.DoubleType().as_pointer()
+_FOREIGN = ir.FunctionType(ir.VoidType(), [_DOUBLES, _DOUBLES])
+
+
+@intrinsic
+def _call_at(typing_context, address, x, i, y, j):  # type: ignore[no-untyped-def]
+    """Typing and code of `call_at`. The address is data, so a caller stays in the disk cache whatever it calls."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        places = []
+        for array, offset in ((1, 2), (3, 4)):
+            data = context.make_array(signature.args[array])(context, builder, args[array]).data
+            places.append(builder.gep(data, [args[offset]]))
+        builder.call(builder.inttoptr(args[0], _FOREIGN.as_pointer()), places)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, ARRAY, types.int64, ARRAY, types.int64), generate
+
+
+def _call_at_plainly(address: int, x: Any, i: int, y: Any, j: int) -> None:
+    """The same without the compiler."""
+    foreign = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
+    foreign(x.ctypes.data + 8 * i, y.ctypes.data + 8 * j)
+
+
+#: call_at(address, x, i, y, j): the machine code at the address reads x[i:] and writes y[j:], contiguous arrays of float64
+call_at: Any = _call_at_plainly if JIT_DISABLED else _call_at

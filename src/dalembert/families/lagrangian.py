@@ -1,0 +1,99 @@
+"""Systems given by a Lagrangian: all steppers share one compiled step, which calls machine code made from the formulas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import OptionError, UnsupportedError
+from dalembert.families import Family
+from dalembert.kernels._jit import NODAL, first_class
+from dalembert.kernels.lagrangian import layout as at
+from dalembert.kernels.lagrangian import node
+from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
+from dalembert.model.rotation import Array
+
+
+def fits(model: Any) -> bool:
+    """A Lagrangian, not a Model."""
+    return getattr(model, "formulas", None) is not None
+
+
+def features(model: Any) -> set[str]:
+    """What a stepper has to handle."""
+    return set(model.formulas.features)
+
+
+def system(model: Any, options: dict[str, Any], stepper: Any = None) -> Array:
+    """Machine code of the stepper's program (made once per system and options), and the values of the parameters."""
+    from dalembert.lagrangian.program import CompiledProgram
+
+    if stepper is None or stepper.program is None:
+        raise UnsupportedError(f"{model!r}: stepper {getattr(stepper, 'name', None)!r} has no program for Lagrangians.")
+    built = {k: x for k, x in options.items() if k not in ("tol", "max_iterations")}
+    key = (stepper.name, id(stepper.program), tuple(sorted(built.items())))
+    if key not in model._programs:
+        model._programs[key] = CompiledProgram(stepper.program(model.formulas, built))
+    return model._programs[key].system(model.parameter_vector, options["tol"], options["max_iterations"])
+
+
+def start(system: Array, q: Array, v: Array) -> Array:
+    """The flat state at t = 0."""
+    params = system[len(system) - int(system[at.PARAMS]) :]
+    state = np.zeros(int(system[at.STATE]))
+    node.evaluate(int(system[at.START]), np.concatenate([q, v, params]), state)
+    found = np.empty((2, 1, len(q)))
+    _nodes(system, state[None, :], found[0], found[1])
+    if not np.isfinite(found[1]).all():
+        raise OptionError("the Lagrangian is singular or not finite at q0, v0: no velocity belongs to the momentum there.")
+    return state
+
+
+def _nodes(system: Array, states: Array, q: Array, v: Array) -> None:
+    work = np.zeros(work_size(system))
+    first_class(nodal_rows, NODAL_ROWS)(first_class(node.nodal, NODAL), system, np.ascontiguousarray(states), work, q, v)
+
+
+def work_size(system: Array) -> int:
+    """Numbers in the workspace."""
+    return int(system[at.WORK_SIZE])
+
+
+def unpack(model: Any, system: Array, states: Array) -> dict[str, Array]:
+    """q, v at the nodes, velocity of the interval before each, multipliers, work, and impulse along each symmetry so far."""
+    n = model.n
+    q, v = np.empty((len(states), n)), np.empty((len(states), n))
+    _nodes(system, states, q, v)
+    tail = int(system[at.AT_LEDGER])
+    first = tail - int(system[at.MULTIPLIERS])
+    return {
+        "q": q,
+        "v": v,
+        "v_interval": states[:, 2 * n : 3 * n],
+        "multipliers": states[:, first:tail],
+        "work": states[:, tail],
+        "impulse": states[:, tail + 1 :],
+    }
+
+
+def advise(model: Any, q: Array, v: Array, stepper: str) -> Any:
+    """Nothing is proved for these."""
+    raise UnsupportedError(f"no step sizes are proved for stepper {stepper!r} on a Lagrangian.")
+
+
+FAMILY = Family(
+    name="lagrangian",
+    kind="lagrangian",
+    fits=fits,
+    features=features,
+    system=system,
+    start=start,
+    nodal=node.nodal,
+    hold=node.hold,
+    ledger=node.ledger,
+    work_size=work_size,
+    info_size=at.INFO_SIZE,
+    unpack=unpack,
+    advise=advise,
+)

@@ -1,0 +1,119 @@
+"""One step of a system given by a Lagrangian, by machine code made from its formulas; see layout.py."""
+
+from dalembert.kernels._jit import call_at, inline, kernel
+from dalembert.kernels.full_pivot import apply, eliminate
+from dalembert.kernels.gauss import solve_in_place
+from dalembert.kernels.lagrangian import layout as at
+from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR
+
+STALLED = 0.5  # a correction that shrinks by less than this no longer converges
+NOISE = 1e-6  # relative size below which a stalled correction is round-off
+
+
+@inline
+def places(system):
+    """Offsets in the workspace: of the state and the unknowns in x, of (r, J), of (guess, floor) or the next state, of the pivots."""
+    n = int(system[at.N])
+    x_state = at.U + n + int(system[at.PARAMS])
+    x_unknown = x_state + int(system[at.STATE])
+    m = int(system[at.UNKNOWNS])
+    residual = x_unknown + m
+    out = residual + m + m * m
+    return x_state, x_unknown, residual, out, out + max(int(system[at.STATE]), m + 1)
+
+
+@inline
+def load(t, h, system, state, work):
+    """Write t, h, u, p and the state into x."""
+    work[at.T] = t
+    work[at.H] = h
+    n = int(system[at.N]) + int(system[at.PARAMS])
+    first = system.shape[0] - n
+    for i in range(n):
+        work[at.U + i] = system[first + i]
+    for i in range(state.shape[0]):
+        work[at.U + n + i] = state[i]
+
+
+@inline
+def largest(work, a, n):
+    """max |work[a : a + n]|, NaN if one of them is."""
+    found = 0.0
+    for i in range(n):
+        size = abs(work[a + i])
+        if not size <= found:
+            found = size
+    return found
+
+
+@kernel
+def correction(system, work, record, residual, out, pivots):
+    """work[residual:] becomes the Newton correction J^-1 r. False if J is singular.
+
+    Where equations may be redundant, the rank is found by full pivoting and dependent equations are left out.
+    """
+    m = int(system[record + at.UNKNOWN])
+    matrix = residual + m
+    if system[record + at.REVEALING] == 0.0:
+        return solve_in_place(work, matrix, residual, m)
+    rank = eliminate(work, matrix, pivots, m, system[at.RANK_TOL])
+    apply(work, matrix, pivots, m, rank, residual, out)
+    for i in range(m):
+        work[residual + i] = work[out + i]
+    return rank > 0
+
+
+@kernel
+def solve(system, work, record):
+    """Newton's method on r(z) = 0 from the guess. One correction below the tolerance is the last one:
+
+    z <- z - J^-1 r  until  |dz| <= tol |z| + floor
+
+    in the main unknowns (velocities; multipliers follow from them linearly), floor being the round-off that the guess comes with.
+    The number of iterations is added at the end of the workspace, and the relative size of the last correction kept there.
+    """
+    tally = work.shape[0] - at.INFO_SIZE
+    m = int(system[record + at.UNKNOWN])
+    main = int(system[record + at.MAIN])
+    _, z, residual, out, pivots = places(system)
+    call_at(int(system[record + at.GUESS]), work, 0, work, out)
+    for i in range(m):
+        work[z + i] = work[out + i]
+    floor = work[out + m]
+    before = 0.0
+    for k in range(int(system[at.MAX_ITERATIONS])):
+        call_at(int(system[record + at.RESIDUAL]), work, 0, work, residual)
+        if not correction(system, work, record, residual, out, pivots):
+            return SINGULAR
+        for i in range(m):
+            work[z + i] -= work[residual + i]
+        size, step = largest(work, z, main), largest(work, residual, main)
+        work[tally] += 1.0
+        work[tally + 1] = step / size if step > floor else 0.0
+        if not step < 1e300:
+            return NOT_FINITE
+        if step <= system[at.TOL] * size + floor or (k >= 2 and step > STALLED * before and step <= NOISE * size):
+            return OK
+        before = step
+    return NOT_CONVERGED
+
+
+@kernel
+def step(t, h, system, state, work, info):
+    """All moves of a step."""
+    tally = work.shape[0] - at.INFO_SIZE
+    work[tally], info[1], info[2] = 0.0, 0.0, 0.0
+    load(t, h, system, state, work)
+    x_state, _, _, out, _ = places(system)
+    for k in range(int(system[at.MOVES])):
+        record = at.HEADER + at.BLOCK * (k + 1)
+        if system[record + at.UNKNOWN] > 0.0:
+            status = solve(system, work, record)
+            info[0], info[1] = work[tally], max(info[1], work[tally + 1])
+            if status != OK:
+                return status
+        call_at(int(system[record + at.UPDATE]), work, 0, work, out)
+        for i in range(state.shape[0]):
+            state[i] = work[out + i]
+            work[x_state + i] = work[out + i]
+    return OK

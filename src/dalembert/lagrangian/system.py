@@ -1,0 +1,344 @@
+"""`Lagrangian`: a system given by a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from dalembert.errors import ModelError, OptionError, UnknownNameError
+from dalembert.lagrangian.formulas import Formulas, function_of
+from dalembert.lagrangian.numbers import Numbers
+from dalembert.lagrangian.reading import Params, check_numbers, read
+from dalembert.model.rotation import Array
+
+
+class Lagrangian:
+    """A mechanical system given by its Lagrangian. `dal.simulate` takes it like a `Model`.
+
+    n: number of coordinates. L(q, v): a number. All functions are written with NumPy or CasADi; those that need the time take an argument
+    `t`, those that need parameters an argument `p` (p.mass or p["mass"]).
+
+    holonomic(q): m numbers that are kept at zero.  pfaffian(q): the matrix A of A v = 0, or a pair (A, w) for A v + w = 0.
+    force(q, v): n generalised forces.  rayleigh(q, v): a number R, which gives the force -dR/dv.
+    symmetries: generators xi, each a function of q, a vector (translation) or a matrix S (xi = S q); or {name: generator}. The momentum
+    dL/dv . xi of each is reported. L must be invariant, which is checked.
+    params: {name: number or list of numbers}; `s.with_params(mass=2.0)` changes values without compiling anything anew.
+    names: of the coordinates.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        L: Any,
+        holonomic: Any = None,
+        pfaffian: Any = None,
+        force: Any = None,
+        rayleigh: Any = None,
+        symmetries: Any = (),
+        params: Mapping[str, Any] | None = None,
+        name: str = "",
+        names: Sequence[str] | None = None,
+    ):
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+            raise ModelError(f"Lagrangian: n is {n!r}; expected the number of coordinates, a whole number >= 1.")
+        self.n, self.name = int(n), str(name)
+        self.names = _coordinate_names(self.n, names)
+        self._values, self._sizes = _parameters(params or {})
+        generators = dict(symmetries) if isinstance(symmetries, Mapping) else {f"symmetry {i + 1}": x for i, x in enumerate(symmetries)}
+        self.symmetry_names = tuple(generators)
+        given = {"L": L, "holonomic": holonomic, "pfaffian": pfaffian, "force": force, "rayleigh": rayleigh}
+        self.formulas = _Reader(self).formulas({k: x for k, x in given.items() if x is not None}, generators)
+        self._programs: dict[Any, Any] = {}
+        self._check_invariance()
+
+    # parameters ----------------------------------------------------------------------------------------------------------------------
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Values of the parameters."""
+        return {k: (float(x[0]) if self._sizes[k] is None else x.copy()) for k, x in self._values.items()}
+
+    @property
+    def parameter_vector(self) -> Array:
+        """All parameters one after another, in the order in which they were given."""
+        return np.concatenate([np.zeros(0), *self._values.values()])
+
+    def with_params(self, **values: Any) -> Lagrangian:
+        """The same system with other values of some parameters. Nothing is read or compiled anew."""
+        new, sizes = _parameters(values)
+        for name, size in sizes.items():
+            if name not in self._sizes:
+                raise UnknownNameError("parameter", name, self._sizes)
+            if size != self._sizes[name]:
+                raise OptionError(f"parameter {name!r} has the size {size}; expected {self._sizes[name]}, as when the system was made.")
+        other = object.__new__(Lagrangian)
+        other.__dict__.update(self.__dict__)
+        other.__dict__.pop("_numbers", None)
+        other._values = {**self._values, **new}
+        return other
+
+    # what the rest of the library asks a system ----------------------------------------------------------------------------------------
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return self.n
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return self.n
+
+    @property
+    def forces(self) -> tuple[Any, ...]:
+        """None beside those of the formulas."""
+        return ()
+
+    @property
+    def numbers(self) -> Numbers:
+        """The formulas as functions of arrays."""
+        if "_numbers" not in self.__dict__:
+            self.__dict__["_numbers"] = Numbers(self.formulas, self.parameter_vector)
+        return self.__dict__["_numbers"]  # type: ignore[no-any-return]
+
+    def frozen(self) -> Lagrangian:
+        """Itself: a Lagrangian does not change."""
+        return self
+
+    def neutral(self) -> Array:
+        """q = 0."""
+        return np.zeros(self.n)
+
+    def integrate(self, q: Array, dq: Array) -> Array:
+        """q + dq."""
+        return np.asarray(q, dtype=float) + dq
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """q1 - q0."""
+        return np.asarray(q1, dtype=float) - q0
+
+    def check_q(self, q: Any = None) -> Array:
+        """q as an array of n numbers; zeros by default. {coordinate: number} sets single ones."""
+        return _vector(self, "q0", q)
+
+    def check_v(self, v: Any = None) -> Array:
+        """v as an array of n numbers; zeros by default."""
+        return _vector(self, "v0", v)
+
+    def energy(self, q: Array, v: Array) -> Array:
+        """E = v . dL/dv - L, J."""
+        return self.numbers.energy(q, v)
+
+    def kinetic_energy(self, q: Array, v: Array) -> Array:
+        """E(q, v) - E(q, 0)."""
+        return self.numbers.energy(q, v) - self.potential_energy(q)
+
+    def potential_energy(self, q: Array) -> Array:
+        """E(q, 0) = -L(q, 0)."""
+        return self.numbers.energy(q, np.zeros_like(np.asarray(q, dtype=float)))
+
+    def momentum(self, q: Array, v: Array) -> Array:
+        """dL/dv . xi for each declared symmetry."""
+        return self.numbers.noether(q, v)
+
+    def canonical_momentum(self, q: Array, v: Array) -> Array:
+        """p = dL/dv."""
+        return self.numbers.momentum(q, v)
+
+    def mass_matrix(self, q: Array, v: Any = None) -> Array:
+        """M = d2L/dv2."""
+        return self.numbers.mass(q, np.zeros(self.n) if v is None else v)
+
+    def accelerations(self, q: Array, v: Array, t: float = 0.0, tau: Any = None) -> Array:
+        """Accelerations under all forces and constraints (differentiated twice)."""
+        return self.numbers.acceleration(q, v, t, np.zeros(self.n) if tau is None else np.asarray(tau, dtype=float))
+
+    def constraint_errors(self, q: Array, t: Any = 0.0) -> Array:
+        """g(q, t)."""
+        return self.numbers.holonomic(q, t)
+
+    def velocity_errors(self, q: Array, v: Array, t: Any = 0.0) -> Array:
+        """(dg/dt along v, A v + w)."""
+        return self.numbers.rates(q, v, t)
+
+    def assemble(self, q: Any, v: Any = None, fixed: tuple[str, ...] = ()) -> tuple[Array, Array]:
+        """The nearest (q, v) that meets the constraints; coordinates named in `fixed` stay."""
+        from dalembert.lagrangian.consistency import assemble
+
+        return assemble(self, q, v, fixed)
+
+    # files ---------------------------------------------------------------------------------------------------------------------------
+
+    def to_dict(self, drop_functions: bool = False) -> dict[str, Any]:
+        """Plain data, formulas included."""
+        return {
+            "kind": "lagrangian",
+            "n": self.n,
+            "name": self.name,
+            "names": list(self.names),
+            "params": {k: (float(x[0]) if self._sizes[k] is None else x.tolist()) for k, x in self._values.items()},
+            "symmetries": list(self.symmetry_names),
+            "formulas": self.formulas.text(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Lagrangian:
+        """The inverse of `to_dict`."""
+        made = object.__new__(cls)
+        made.n, made.name, made.names = int(data["n"]), data["name"], tuple(data["names"])
+        made._values, made._sizes = _parameters(data["params"])
+        made.symmetry_names = tuple(data["symmetries"])
+        made.formulas = Formulas.from_text(made.n, data["formulas"])
+        made._programs = {}
+        return made
+
+    def __repr__(self) -> str:
+        f = self.formulas
+        parts = [f"{self.n} coordinate{'s' if self.n > 1 else ''}"]
+        parts += [f"{m} {what}" for m, what in ((f.holonomic_rows, "holonomic"), (f.pfaffian_rows, "pfaffian"), (f.symmetries, "symmetries")) if m]
+        return f"Lagrangian({self.name!r}, {', '.join(parts)})" if self.name else f"Lagrangian({', '.join(parts)})"
+
+    def _check_invariance(self) -> None:
+        """dL/dq . xi + dL/dv . (dxi/dq) v = 0 at random states, to round-off of its terms; ModelError names what is no symmetry."""
+        if not self.symmetry_names:
+            return
+        rng = np.random.default_rng(7)
+        for scale in (1.0, 0.3):
+            change, size = self.numbers.invariance(scale * rng.standard_normal((20, self.n)), rng.standard_normal((20, self.n)))
+            usable = np.isfinite(change).all(axis=1) & np.isfinite(size).all(axis=1)
+            wrong = np.abs(change[usable]) > 1e-9 * size[usable] + 1e-300
+            for i, name in enumerate(self.symmetry_names):
+                if wrong[:, i].any():
+                    raise ModelError(f"{self!r}: {name} is no symmetry: along it the Lagrangian changes by {np.abs(change[usable][:, i]).max():.3g}.")
+
+
+class _Reader:
+    """Turns the functions of a user into `Formulas`."""
+
+    def __init__(self, owner: Lagrangian):
+        self.owner, self.n = owner, owner.n
+        self.size = len(owner.parameter_vector)
+
+    def formulas(self, given: Mapping[str, Any], generators: Mapping[str, Any]) -> Formulas:
+        made: dict[str, Any] = {}
+        for name, function in given.items():
+            made |= self._read(name, function)
+        if generators:
+            made["symmetries"] = function_of(self.n, self.size, lambda *x: self._generators(generators, *x), "symmetries")
+        formulas = Formulas(self.n, made)
+        self._check_singular(formulas)
+        return formulas
+
+    def _read(self, name: str, function: Any) -> dict[str, Any]:
+        order = ("q", "v") if name in ("L", "force", "rayleigh") else ("q",)
+        found: dict[str, Any] = {}
+
+        def make(q: Any, v: Any, t: Any, p: Any) -> Any:
+            given = {"q": q, "v": v, "p": self._params(p)} | ({} if name in ("L", "rayleigh") else {"t": t})
+            result = read(name, function, given, order)
+            parts = result if isinstance(result, tuple) else (result,)
+            for part in parts:
+                check_numbers(name, part)
+            self._check_shape(name, parts)
+            found["parts"] = len(parts)
+            return ca.horzcat(*parts) if len(parts) > 1 else parts[0]
+
+        whole = function_of(self.n, self.size, make, name)
+        if found["parts"] == 1:
+            return {name: whole}
+
+        def part(columns: slice) -> Any:
+            return function_of(self.n, self.size, lambda *x: whole(*x)[:, columns], name)
+
+        return {"pfaffian": part(slice(0, self.n)), "drive": part(slice(self.n, self.n + 1))}
+
+    def _check_shape(self, name: str, parts: tuple[Any, ...]) -> None:
+        shapes = [p.shape for p in parts]
+        wanted = {"L": "one number", "rayleigh": "one number", "force": f"{self.n} numbers", "holonomic": "a vector of numbers"}
+        ok = {
+            "L": shapes == [(1, 1)],
+            "rayleigh": shapes == [(1, 1)],
+            "force": shapes == [(self.n, 1)],
+            "holonomic": len(shapes) == 1 and shapes[0][1] == 1,
+            "pfaffian": len(shapes) <= 2 and shapes[0][1] == self.n and (len(shapes) == 1 or shapes[1] == (shapes[0][0], 1)),
+        }[name]
+        if not ok:
+            what = " and ".join(f"{a} x {b}" for a, b in shapes)
+            raise ModelError(f"{name} returns {what} numbers; expected {wanted.get(name, f'a matrix with {self.n} columns, or it and a vector')}.")
+
+    def _params(self, p: Any) -> Params:
+        found, first = {}, 0
+        for name, size in self.owner._sizes.items():
+            count = size or 1
+            symbols = [p[first + i] for i in range(count)]
+            found[name] = symbols[0] if size is None else np.array(symbols, dtype=object)
+            first += count
+        return Params(found)
+
+    def _generators(self, generators: Mapping[str, Any], q: Any, v: Any, t: Any, p: Any) -> Any:
+        columns = []
+        for name, generator in generators.items():
+            if callable(generator):
+                column = read(name, generator, {"q": q, "p": self._params(p)}, ("q",))
+            else:
+                array = np.asarray(generator, dtype=float)
+                column = ca.SX(ca.DM(array)) @ q if array.ndim == 2 else ca.SX(ca.DM(array))
+            if column.shape != (self.n, 1):
+                raise ModelError(f"{name} gives {column.shape[0]} x {column.shape[1]} numbers; expected {self.n}.")
+            columns.append(column)
+        return ca.horzcat(*columns)
+
+    def _check_singular(self, formulas: Formulas) -> None:
+        """ModelError where the mass matrix has no inverse whatever q and v are."""
+        q, v = ca.SX.sym("q", self.n), ca.SX.sym("v", self.n)
+        M = ca.sparsify(formulas.mass(q, v))
+        if ca.sprank(M) < self.n:
+            empty = [self.owner.names[i] for i in range(self.n) if M[i, :].nnz() == 0]
+            why = f"it does not depend on the velocity of {', '.join(empty)}" if empty else "its mass matrix has dependent rows"
+            raise ModelError(f"the Lagrangian is singular: {why}, so d2L/dv2 has no inverse. Add inertia, or leave the coordinate out.")
+
+
+def _parameters(params: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, int | None]]:
+    values: dict[str, Array] = {}
+    sizes: dict[str, int | None] = {}
+    for name, given in params.items():
+        try:
+            array = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            raise OptionError(f"parameter {name!r} is {given!r}; expected a number or a list of numbers.") from None
+        if array.ndim > 1 or not np.isfinite(array).all():
+            raise OptionError(f"parameter {name!r} is {given!r}; expected a finite number or a list of them.")
+        values[str(name)] = np.atleast_1d(array).copy()
+        sizes[str(name)] = None if array.ndim == 0 else len(array)
+    return values, sizes
+
+
+def _coordinate_names(n: int, names: Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"q{i + 1}" for i in range(n))
+    found = tuple(str(x) for x in names)
+    if len(found) != n or len(set(found)) != n:
+        raise ModelError(f"names is {list(found)}; expected {n} different names.")
+    return found
+
+
+def _vector(s: Lagrangian, what: str, given: Any) -> Array:
+    if given is None:
+        return np.zeros(s.n)
+    if isinstance(given, Mapping):
+        found = np.zeros(s.n)
+        for name, value in given.items():
+            if name not in s.names:
+                raise UnknownNameError("coordinate", name, s.names)
+            found[s.names.index(name)] = value
+        given = found
+    try:
+        array = np.atleast_1d(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        raise OptionError(f"{what} is {given!r}; expected {s.n} numbers.") from None
+    if array.shape != (s.n,) or not np.isfinite(array).all():
+        raise OptionError(f"{what} is {given!r}; expected {s.n} finite numbers.")
+    return array.copy()

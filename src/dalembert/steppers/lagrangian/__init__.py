@@ -1,0 +1,1 @@
+"""Steppers for systems given by a Lagrangian."""
