@@ -67,7 +67,7 @@ def _at(d: Discrete, scope: Scope, expression: Any) -> Any:
 
 
 def _block_at(d: Discrete, scope: Scope, block: Block) -> Block:
-    return Block(block.unknowns, _at(d, scope, block.residual), block.guess, block.floor, block.main, block.revealing)
+    return Block(block.unknowns, _at(d, scope, block.residual), block.guess, block.floor, block.main, block.revealing, block.linear)
 
 
 def momentum_start(scope: Scope) -> tuple[Any, Any, Any]:

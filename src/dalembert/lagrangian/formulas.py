@@ -54,8 +54,12 @@ class Formulas:
         if "force" in self.functions:
             total += self._call("force", q, v, t)
         if "rayleigh" in self.functions:
-            total -= self._derived("R_v")(q, v, 0.0, self.p)
+            total -= self.friction(q, v)
         return ca.densify(total)
+
+    def friction(self, q: Any, v: Any) -> Any:
+        """dR/dv."""
+        return self._derived("R_v")(q, v, 0.0, self.p)
 
     def holonomic(self, q: Any, t: Any) -> Any:
         """g(q, t)."""

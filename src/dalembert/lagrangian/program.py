@@ -55,7 +55,7 @@ class Scope:
 class Block:
     """Equations residual(unknowns) = 0. The first `main` unknowns decide about convergence; floor: their round-off.
 
-    revealing: equations may be redundant, and are then solved as far as they are independent.
+    revealing: equations may be redundant, and are then solved as far as they are independent. linear: one correction solves them.
     """
 
     unknowns: Any
@@ -64,6 +64,7 @@ class Block:
     floor: Any
     main: int
     revealing: bool = False
+    linear: bool = False
 
 
 @dataclass
@@ -115,7 +116,8 @@ class CompiledProgram:
         for k, (block, update) in enumerate(blocks):
             record = head[at.HEADER + at.BLOCK * k :][: at.BLOCK]
             if block is not None:
-                record[at.UNKNOWN], record[at.MAIN], record[at.REVEALING] = block.unknowns.shape[0], block.main, block.revealing
+                record[at.UNKNOWN], record[at.MAIN] = block.unknowns.shape[0], block.main
+                record[at.REVEALING], record[at.LINEAR] = block.revealing, block.linear
                 record[at.GUESS], record[at.RESIDUAL] = address[f"guess{k}"], address[f"residual{k}"]
             if update is not None:
                 record[at.UPDATE] = address[f"update{k}"]

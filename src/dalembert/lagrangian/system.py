@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from dalembert.errors import ModelError, OptionError, UnknownNameError
+from dalembert.errors import ModelError, OptionError, UnknownNameError, UnsupportedError
 from dalembert.lagrangian.formulas import Formulas, function_of
 from dalembert.lagrangian.numbers import Numbers
 from dalembert.lagrangian.reading import Params, check_numbers, read
@@ -127,6 +127,10 @@ class Lagrangian:
     def check_v(self, v: Any = None) -> Array:
         """v as an array of n numbers; zeros by default."""
         return _vector(self, "v0", v)
+
+    def poses(self, q: Any) -> Array:
+        """UnsupportedError: a formula has no bodies."""
+        raise UnsupportedError(f"{self!r} has no bodies, so no poses, pictures of bodies or animations; traj.q and traj.plot() show its motion.")
 
     def energy(self, q: Array, v: Array) -> Array:
         """E = v . dL/dv - L, J."""

@@ -17,8 +17,8 @@ EXTRA, MULTIPLIERS = 14, 15  # numbers of further entries of the state
 HEADER = 16
 
 # record of a block: behind the header, the nodal one first
-UNKNOWN, MAIN, GUESS, RESIDUAL, UPDATE, REVEALING = 0, 1, 2, 3, 4, 5
-BLOCK = 6
+UNKNOWN, MAIN, GUESS, RESIDUAL, UPDATE, REVEALING, LINEAR = 0, 1, 2, 3, 4, 5, 6
+BLOCK = 7
 
 # x = work[0:]
 T, H, U = 0, 1, 2

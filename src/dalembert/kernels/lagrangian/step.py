@@ -92,6 +92,9 @@ def solve(system, work, record):
         work[tally + 1] = step / size if step > floor else 0.0
         if not step < 1e300:
             return NOT_FINITE
+        if system[record + at.LINEAR] != 0.0:
+            work[tally + 1] = 0.0
+            return OK
         if step <= system[at.TOL] * size + floor or (k >= 2 and step > STALLED * before and step <= NOISE * size):
             return OK
         before = step
