@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+from functools import cache
 from pathlib import Path
 
 
 def versions() -> dict[str, str]:
     """Versions of what takes part in the arithmetic."""
-    names = ("dalembert", "numpy", "numba", "llvmlite", "scipy", "h5py")
-    return {"python": platform.python_version(), **{n: importlib.metadata.version(n) for n in names}}
+    names = ("dalembert", "numpy", "numba", "llvmlite", "casadi", "scipy", "h5py")
+    return {"python": platform.python_version(), **{n: _version(n) for n in names}}
+
+
+@cache
+def _version(name: str) -> str:
+    """Parsing the metadata of a package takes a millisecond."""
+    return importlib.metadata.version(name)
 
 
 def machine() -> dict[str, str]:
@@ -23,7 +30,8 @@ def machine() -> dict[str, str]:
 def _cpu_model() -> str:
     info = Path("/proc/cpuinfo")
     if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
+        with info.open() as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
     return platform.processor()

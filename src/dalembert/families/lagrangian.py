@@ -31,7 +31,7 @@ def system(model: Any, options: dict[str, Any], stepper: Any = None) -> Array:
 
     if stepper is None or stepper.program is None:
         raise UnsupportedError(f"{model!r}: stepper {getattr(stepper, 'name', None)!r} has no program for Lagrangians.")
-    built = {k: x for k, x in options.items() if k not in ("tol", "max_iterations")}
+    built = {k: tuple(x) if isinstance(x, list) else x for k, x in options.items() if k not in ("tol", "max_iterations")}
     key = (stepper.name, id(stepper.program), tuple(sorted(built.items())))
     if key not in model._programs:
         model._programs[key] = CompiledProgram(stepper.program(model.formulas, built))

@@ -20,7 +20,9 @@ References: lacoursiere2007 (4.11, 4.21, 4.27, 4.31).
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
+from dalembert.errors import OptionError
 from dalembert.lagrangian.discrete import velocity_start
 from dalembert.lagrangian.formulas import Formulas
 from dalembert.lagrangian.program import Block, Move, Program, Scope
@@ -28,14 +30,35 @@ from dalembert.registry import Option
 from dalembert.steppers.lagrangian._entry import CONSTRAINED, lagrangian
 
 
-def _not_negative(x: Any) -> bool:
-    return 0 <= x < float("inf")
+class PerRow(Option):
+    """A number >= 0 for all constraints, or one for each of them."""
+
+    def check(self, stepper: str, value: Any) -> Any:
+        """A number, or a tuple of numbers."""
+        try:
+            given = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            given = np.array(np.nan)
+        if given.ndim > 1 or not given.size or not (np.isfinite(given) & (given >= 0.0)).all():
+            raise OptionError(
+                f"option {self.name!r} of stepper {stepper!r} is {value!r}; expected a number >= 0, or one per row ({self.meaning})."
+            )
+        return float(given) if given.ndim == 0 else tuple(float(x) for x in given)
+
+
+def per_row(name: str, value: Any, rows: int) -> Any:
+    """A column of `rows` numbers."""
+    if isinstance(value, float | int):
+        return ca.DM([float(value)] * rows)
+    if len(value) != rows:
+        raise OptionError(f"option {name!r} of stepper 'spook' has {len(value)} numbers; the system has {rows} such constraints.")
+    return ca.DM(list(value))
 
 
 OPTIONS = (
-    Option("epsilon", 1e-6, "compliance of holonomic constraints, 1/stiffness", "m/N", _not_negative, "a number >= 0"),
-    Option("tau", 2.0, "damping time of holonomic constraints, in steps (tau/h)", "", _not_negative, "a number >= 0"),
-    Option("gamma", 0.0, "1/drag of Pfaffian constraints", "m/(N s)", _not_negative, "a number >= 0"),
+    PerRow("epsilon", 1e-6, "compliance of holonomic constraints, 1/stiffness", "m/N"),
+    PerRow("tau", 2.0, "damping time of holonomic constraints, in steps (tau/h)"),
+    PerRow("gamma", 0.0, "1/drag of Pfaffian constraints", "m/(N s)"),
     Option(
         "form",
         "linear",
@@ -82,20 +105,22 @@ def _push(s: Scope, v: Any) -> Any:
 
 def _linear_rows(s: Scope, v: Any, lam: Any, drag: Any, options: dict[str, Any]) -> Any:
     f, h = s.formulas, s.h
-    Y = 1.0 / (1.0 + 4.0 * options["tau"])
-    sigma = 4.0 * options["epsilon"] * Y / h**2
+    Y = 1.0 / (1.0 + 4.0 * per_row("tau", options["tau"], f.holonomic_rows))
+    sigma = 4.0 * per_row("epsilon", options["epsilon"], f.holonomic_rows) * Y / h**2
+    gamma = per_row("gamma", options["gamma"], f.pfaffian_rows)
     G, g, rate = f.jacobian(s.q, s.t), f.holonomic(s.q, s.t), f.holonomic_rate(s.q, s.t)
     position = G @ v + sigma * lam + (4.0 / h) * Y * g - Y * (G @ s.y) + (1.0 - Y) * rate
-    velocity = f.pfaffian(s.q, s.t) @ v + (options["gamma"] / h) * drag + f.drive(s.q, s.t)
+    velocity = f.pfaffian(s.q, s.t) @ v + gamma / h * drag + f.drive(s.q, s.t)
     return ca.vertcat(position, velocity)
 
 
 def _nonlinear_rows(s: Scope, v: Any, lam: Any, drag: Any, options: dict[str, Any]) -> Any:
     """Divided by h, the rows of the holonomic ones also by 1/4."""
     f, h = s.formulas, s.h
-    tau = options["tau"] if options["form"] == "stabilized" else 0.0
+    tau = per_row("tau", options["tau"] if options["form"] == "stabilized" else 0.0, f.holonomic_rows)
+    epsilon, gamma = per_row("epsilon", options["epsilon"], f.holonomic_rows), per_row("gamma", options["gamma"], f.pfaffian_rows)
     q, t = s.q + h * v, s.t + h
     g = f.holonomic(q, t) + 2.0 * f.holonomic(s.q, s.t) + f.holonomic(s.q - h * s.y, s.t - h)
-    position = (4.0 * options["epsilon"] / h**2) * lam + g / h + 4.0 * tau * (f.jacobian(q, t) @ v)
-    velocity = (options["gamma"] / h) * drag + f.pfaffian(q, t) @ v + f.drive(q, t)
+    position = 4.0 * epsilon / h**2 * lam + g / h + 4.0 * tau * (f.jacobian(q, t) @ v)
+    velocity = gamma / h * drag + f.pfaffian(q, t) @ v + f.drive(q, t)
     return ca.vertcat(position, velocity)
