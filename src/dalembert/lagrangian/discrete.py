@@ -97,7 +97,8 @@ def nodal_velocity(scope: Scope) -> Block:
     residual = ca.vertcat(f.momentum(scope.q, v) - scope.y - J.T @ mu, J @ v + rates)
     guess = ca.vertcat(scope.w, ca.SX(scope.multipliers, 1))
     size = ca.fmax(ca.norm_inf(scope.w), ca.norm_inf(scope.y / ca.fmax(ca.fabs(ca.diag(f.mass(scope.q, scope.w))), 1e-300)))
-    return Block(ca.vertcat(v, mu), residual, guess, 4e-15 * size, scope.n, revealing=scope.multipliers > 0)
+    linear = not f.depends(f.mass(scope.q, v), v)
+    return Block(ca.vertcat(v, mu), residual, guess, 4e-15 * size, scope.n, revealing=scope.multipliers > 0, linear=linear)
 
 
 def canonical(scope: Scope, moves: list[Move]) -> Program:

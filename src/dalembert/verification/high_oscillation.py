@@ -1,7 +1,7 @@
 """A constraint made of a stiff spring: two unit masses pushed together, g = q0 - q1, f = (-1, 1), q(0) = 0, q'(0) = (1, 1).
 
 The rigid limit is q = (t, t) with the multiplier 1. With the potential g^2 / (2 epsilon) and the damping function zeta omega g'^2 / 2,
-omega^2 = 2 / epsilon (lacoursiere2007, ch. 8; print corrected in sign of (8.2), (8.3), the 1/2 of the damping function and the sign of lambda):
+omega^2 = 2 / epsilon (lacoursiere2007, ch. 8; corrected: signs in (8.2), (8.3) and of lambda, the 1/2 of the damping function):
 
     u = g + epsilon,   s = omega t:   u'' + 2 zeta u' + u = 0,   lambda = -g / epsilon - zeta omega g' = 1 - (omega^2 / 2)(u + 2 zeta u')
 

@@ -4,7 +4,7 @@ In units of length |q0| and time sqrt(|q0|^3 / mu), with a = 2 - |v0|^2 (minus t
 (d chi / d t = 1 / r) solves
 
     t = U1 + s U2 + U3,     r = U0 + s U1 + U2 > 0,     q = (1 - U2) q0 + (U1 + s U2) v0,     v = -U1 / r q0 + (1 - U2 / r) v0
-    a > 0:  U0 = cos x, U1 = sin x / w, U2 = (1 - cos x) / a, U3 = (x - sin x) / w^3,   w = sqrt(a), x = w chi         (cosh, sinh for a < 0)
+    a > 0:  U0 = cos x, U1 = sin x / w, U2 = (1 - cos x) / a, U3 = (x - sin x) / w^3,   w = sqrt(a), x = w chi     (cosh, sinh for a < 0)
 
 t rises with chi, so that Newton's method kept inside a shrinking bracket always arrives. Whole periods are taken off first.
 """
@@ -106,7 +106,7 @@ def _anomaly(t: float, s: float, a: float) -> float:
         excess = _time(chi, s, a) - t
         low, high = (low, chi) if excess > 0.0 else (chi, high)
         step = chi - excess / _universal(chi, s, a)[4]
-        following = step if low < step < high else 0.5 * (low + high)
+        following = step if low <= step <= high else 0.5 * (low + high)
         if abs(following - chi) <= 2e-16 * abs(chi):
             break
         chi = following

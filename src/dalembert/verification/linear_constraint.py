@@ -23,7 +23,7 @@ import numpy as np
 
 from dalembert.errors import OptionError
 from dalembert.verification.elliptic import Array
-from dalembert.verification.oscillator import power_coefficients
+from dalembert.verification.oscillator import matrix_power
 
 
 def spook_sigma(effective: float, epsilon: float, h: float, theta: float) -> float:
@@ -53,9 +53,7 @@ def spook_step(sigma: float, theta: float) -> Array:
 def spook_state(sigma: float, theta: float, x0: float, y0: float, k: Any) -> Array:
     """(x_k, y_k) for integers k >= 0, shape k.shape + (2,)."""
     beta, square, alpha = _pair(sigma, theta)
-    p, previous = power_coefficients(beta, -square, alpha, k)
-    z0 = np.array([x0, y0], dtype=float)
-    return p[..., None] * (spook_step(sigma, theta) @ z0) - alpha * previous[..., None] * z0
+    return matrix_power(spook_step(sigma, theta), beta, -square, alpha, k) @ np.array([x0, y0], dtype=float)
 
 
 def spook_matrix(S: Any, Sigma: Any, theta: Any) -> Array:

@@ -4,7 +4,8 @@ Rolling disk of radius R, heading phi, roll theta: x' = R cos(phi) theta', y' = 
 radius R |theta' / phi'|. The d'Alembert-Pontryagin scheme (caltech2008slides; I the inertia of roll, print swaps it with that of
 steering) keeps phi' = W and gives, started from the momentum at t = 0,
 
-    v_0 = (I + m R^2) theta'(0) / (I + m R^2 cos(alpha h W)),    v_{k+1} = q v_k,   q = (I + m R^2 cos((1 - alpha) h W)) / (I + m R^2 cos(alpha h W))
+    v_0 = (I + m R^2) theta'(0) / (I + m R^2 cos(alpha h W))
+    v_{k+1} = q v_k,   q = (I + m R^2 cos((1 - alpha) h W)) / (I + m R^2 cos(alpha h W))
     (x + i y)_k = (x + i y)_0 + h R v_0 e^{i (phi_0 + alpha h W)} (w^k - 1) / (w - 1),   w = q e^{i h W}
 
 so that the energy is exact for alpha = 1/2 only, and the points then lie on a circle of radius (h R v / 2) / sin(h W / 2).
@@ -164,7 +165,7 @@ class ChaplyginSleigh:
         ends, back = np.unique(np.append(t.ravel(), 0.0), return_inverse=True)
         rate = self.limit_speed / self.b * max(1.0, abs(self.offset) / self.b)
         panels = 1 + int(2.0 * rate * np.max(np.diff(ends), initial=0.0))
-        nodes, weights = np.polynomial.legendre.leggauss(20)
+        nodes, weights = np.polynomial.legendre.leggauss(10)
         width = np.diff(ends)[:, None] / panels
         left = ends[:-1, None] + width * np.arange(panels)
         s = left[:, :, None] + 0.5 * width[:, :, None] * (1.0 + nodes)

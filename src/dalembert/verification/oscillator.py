@@ -1,11 +1,14 @@
-"""Oscillators with a closed law, in natural time s = omega t: the alpha-beta family, Runge-Kutta methods, SPOOK on a linear constraint.
+"""Oscillators with a closed law, in natural time s = omega t: the alpha-beta family, Runge-Kutta methods, damping.
 
 A step z+ = A z of a 2 x 2 matrix with eigenvalues l+ and l- is taken k times by
 
     A^k = p_k A - det(A) p_{k-1} 1,     p_k = (l+^k - l-^k) / (l+ - l-)                                     lacoursiere2007 (2.21)
 
-which this file evaluates without cancellation through the angle of the pair: p_k = r^(k-1) sin(k phi) / sin(phi), r^2 = det A (sinh for
-a real pair, k r^(k-1) for a double root). h stands for h omega throughout, z = (x, v), x' = v, v' = -x.
+which is evaluated through the angle of the pair, without cancellation, r^2 = det A, c = (l+ + l-) / 2 = r cos(phi):
+
+    A^k = q_k 1 + p_k (A - c 1),   q_k = r^k cos(k phi),   p_k = r^(k-1) sin(k phi) / sin(phi)
+
+(cosh and sinh for a real pair, p_k = k r^(k-1) for a double root). h stands for h omega throughout, z = (x, v), x' = v, v' = -x.
 
 Alpha-beta family, (2.6)-(2.15): x+ - x = h [alpha v + (1 - alpha) v+],  v+ - v = -h [beta x + (1 - beta) x+]
 
@@ -80,8 +83,7 @@ class AlphaBeta:
 
     def power(self, k: Any) -> Array:
         """A^k for integers k >= 0, shape k.shape + (2, 2)."""
-        p, previous = power_coefficients(*self._pair, self.det, k)
-        return p[..., None, None] * self.matrix - self.det * previous[..., None, None] * np.eye(2)
+        return matrix_power(self.matrix, *self._pair, self.det, k)
 
     def state(self, z0: Any, k: Any) -> Array:
         """z_k = A^k z0, shape k.shape + (2,)."""
@@ -94,7 +96,7 @@ class AlphaBeta:
 
     def modified_energy(self, z: Any) -> Array:
         """The Hamiltonian whose exact flow over the time h is the step: phi / (2 h sqrt(1 - h^2 (alpha - beta)^2 / 4)) * form."""
-        centre, radicand = self._pair
+        _, radicand = self._pair
         if radicand <= 0.0 or not np.isclose(self.alpha + self.beta, 1.0, rtol=0.0, atol=1e-15):
             raise OptionError(
                 f"modified energy of the alpha-beta family: alpha + beta = {self.alpha + self.beta}, h |alpha - beta| = "
@@ -110,20 +112,21 @@ class AlphaBeta:
         return centre, (h / self.gamma) ** 2 * (1.0 - 0.5 * h * (a - b)) * (1.0 + 0.5 * h * (a - b))
 
 
-def power_coefficients(centre: float, radicand: float, det: float, k: Any) -> tuple[Array, Array]:
-    """p_k and p_{k-1} for the eigenvalues centre +- sqrt(-radicand) of product det > 0 and integers k >= 0."""
+def matrix_power(A: Array, centre: float, radicand: float, det: float, k: Any) -> Array:
+    """A^k of a 2 x 2 matrix with the eigenvalues centre +- sqrt(-radicand) of product det > 0, integers k >= 0."""
     k = np.asarray(k)
     if not np.issubdtype(k.dtype, np.integer) or np.any(k < 0):
         raise OptionError(f"number of steps k = {k.tolist()}; expected integers, not negative.")
-    side, opening = np.sign(centre) or 1.0, np.sqrt(abs(radicand))
-    angle = np.arctan2(opening, abs(centre)) if radicand >= 0.0 else np.arctanh(opening / abs(centre))
-    turn = np.sin if radicand >= 0.0 else np.sinh
-
-    def p(n: Array) -> Array:
-        ratio = turn(n * angle) / turn(angle) if angle > 0.0 else n.astype(float)
-        return (side * np.sqrt(det)) ** (n - 1.0) * ratio
-
-    return p(k), p(k - 1)
+    r, opening = np.copysign(np.sqrt(det), centre), np.copysign(np.sqrt(abs(radicand)), centre)
+    if radicand > 0.0:
+        angle = np.arctan2(abs(opening), abs(centre))
+        q, p = r**k * np.cos(k * angle), r ** (k - 1.0) * np.sin(k * angle) / np.sin(angle)
+    elif radicand < 0.0:  # the larger root carries the power: no large cosh is formed
+        larger, ratio = (centre + opening) ** k, np.expm1(-2.0 * k * np.arctanh(opening / centre))
+        q, p = larger * (1.0 + 0.5 * ratio), -0.5 * larger * ratio / opening
+    else:
+        q, p = r**k, k * r ** (k - 1.0)
+    return np.asarray(q)[..., None, None] * np.eye(2) + np.asarray(p)[..., None, None] * (A - centre * np.eye(2))
 
 
 def named_power(name: str, h: float, k: int) -> Array:
@@ -176,7 +179,7 @@ def area_factor(name: str, x: Any) -> Array:
     return np.asarray(factors[name]())
 
 
-def gain(name: str, x: Any) -> Array:
+def amplitude_factor(name: str, x: Any) -> Array:
     """|R(i x)|: factor of the amplitude per step."""
     return np.sqrt(area_factor(name, x))
 

@@ -4,7 +4,7 @@ phi is measured from the downward vertical, q = length (sin phi, -cos phi). With
 
     k^2 = s^2 + a^2,   1 - k^2 = (c - a)(c + a)                            energy, and its distance from the separatrix
     libration k < 1:   sin(phi / 2) = k sn u,  cos(phi / 2) = dn u,  phi' = 2 w k cn u,   u = u0 + w t,    m = k^2,    period 4 K / w
-    rotation  k > 1:   phi / 2 = am u,                               phi' = 2 w k dn u,   u = u0 + k w t,  m = 1/k^2,  one turn in 2 K / (k w)
+    rotation  k > 1:   phi / 2 = am u,                               phi' = 2 w k dn u,   u = u0 + k w t,  m = 1/k^2,  a turn in 2 K / (k w)
 
 for omega0 >= 0; the mirror image otherwise. k = 1 is the separatrix: sn = tanh, cn = dn = sech. (lacoursiere2007 (6.8) lacks the
 factor k; its period 2.3445 for w^2 = 10 from the horizontal is 2.345240, its top speed sqrt(10) is sqrt(20).)

@@ -5,7 +5,7 @@ Two bars of length l, mass m, inertia J, q = (x1, y1, phi1, x2, y2, phi2), crank
 
     E = (m l^2 (1/2 + 2 sin^2 phi) + 2 J) phi'^2 / 2 + m g l sin phi
 
-Released at rest at phi0 it swings about phi = -pi/2. With phi = -pi/2 + chi, chi0 = phi0 + pi/2, k = sin(chi0 / 2), sin(chi / 2) = k sin(beta)
+Released at rest at phi0 it swings about -pi/2. With chi = phi + pi/2, chi0 = phi0 + pi/2, k = sin(chi0 / 2), sin(chi / 2) = k sin(beta)
 
     dt / d beta = sqrt((m l^2 (1/2 + 2 cos^2 chi) + 2 J) / (m g l (1 - k^2 sin^2 beta)))
 
@@ -98,8 +98,10 @@ class SliderCrank:
         n = 64
         while True:
             a = np.fft.rfft(self._rate(np.pi * np.arange(n) / n)).real * 2.0 / n
-            if np.max(np.abs(a[n // 4 :])) < 1e-15 * a[0] or n >= 2**16:
+            if np.max(np.abs(a[n // 4 :])) < 1e-15 * a[0]:
                 return np.concatenate([[0.5 * a[0]], a[1 : n // 4]])
+            if n >= 2**16:
+                raise OptionError(f"slider crank: phi0 = {self.phi0} is too near the unstable rest pi/2; expected 0.01 rad less or lower.")
             n *= 2
 
     def _phase(self, t: Array) -> Array:

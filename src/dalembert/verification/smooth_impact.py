@@ -1,6 +1,6 @@
 """Impact on a spring and a damper: m q'' + b q' + k q = 0 while q < 0, q(0) = 0, q'(0) = -v0.
 
-With omega^2 = k / m, zeta = b / (2 sqrt(k m)), xi^2 = |1 - zeta^2|, s = omega t (lacoursiere2007, ch. 9; print corrected: zeta in (9.3), (9.11),
+With omega^2 = k / m, zeta = b / (2 sqrt(k m)), xi^2 = |1 - zeta^2|, s = omega t (lacoursiere2007, ch. 9; corrected: zeta in (9.3), (9.11),
 the root in (9.8), sign and omega in (9.7)):
 
     zeta < 1   q = -(v0 / (omega xi)) e^(-zeta s) sin(xi s)      leaves at s = pi / xi with the speed r v0, r = exp(-pi zeta / xi)
