@@ -2,7 +2,8 @@
 
 A step holds its multipliers as forces, impulse over h: the push on the coordinates is G^T mu of the holonomic rows and A^T mu of the
 Pfaffian ones, so a positive multiplier drives its row towards larger values. They belong to the interval between two nodes, and are those
-of its last step where not every node was kept.
+of its last step where not every node was kept. `shake` and `alpha` push at the nodes: half a push at the start, so their first
+multipliers are half as large as the force.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ class Formulas:
         M = self.mass(q, v)
         tests = {
             "variable mass": self.depends(ca.simplify(M), q),
-            "gyroscopic": self.depends(ca.simplify(self.momentum(q, v) - M @ v), q, v) or self.depends(M, v),
+            "gyroscopic": self.depends(self.momentum(q, ca.SX(self.n, 1)), q) or self.depends(M, v),
             "force": "force" in self.functions,
             "damping": "rayleigh" in self.functions,
             "holonomic": self.holonomic_rows > 0,

@@ -21,14 +21,12 @@ LARGE = 20_000  # instructions above which optimising costs more than it saves
 _NAMES = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}
 
 # functions of libm, by their number of arguments
-_LIBM = {
-    "OP_EXP": ("exp", 1), "OP_LOG": ("log", 1), "OP_SQRT": ("llvm.sqrt.f64", 1), "OP_SIN": ("sin", 1), "OP_COS": ("cos", 1), "OP_TAN": ("tan", 1),
-    "OP_ASIN": ("asin", 1), "OP_ACOS": ("acos", 1), "OP_ATAN": ("atan", 1), "OP_SINH": ("sinh", 1), "OP_COSH": ("cosh", 1), "OP_TANH": ("tanh", 1),
-    "OP_ASINH": ("asinh", 1), "OP_ACOSH": ("acosh", 1), "OP_ATANH": ("atanh", 1), "OP_ERF": ("erf", 1), "OP_FABS": ("llvm.fabs.f64", 1),
-    "OP_FLOOR": ("floor", 1), "OP_CEIL": ("ceil", 1), "OP_LOG1P": ("log1p", 1), "OP_EXPM1": ("expm1", 1), "OP_POW": ("pow", 2), "OP_CONSTPOW": ("pow", 2),
-    "OP_ATAN2": ("atan2", 2), "OP_FMOD": ("fmod", 2), "OP_FMIN": ("fmin", 2), "OP_FMAX": ("fmax", 2), "OP_COPYSIGN": ("llvm.copysign.f64", 2),
-    "OP_HYPOT": ("hypot", 2), "OP_REMAINDER": ("remainder", 2),
-}  # fmt: skip
+_NAMES_1 = "exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf floor ceil log1p expm1"
+_NAMES_2 = "pow atan2 fmod fmin fmax hypot remainder"
+_LIBM = {f"OP_{name.upper()}": (name, 1) for name in _NAMES_1.split()}
+_LIBM |= {f"OP_{name.upper()}": (name, 2) for name in _NAMES_2.split()}
+_LIBM |= {"OP_CONSTPOW": ("pow", 2), "OP_COPYSIGN": ("llvm.copysign.f64", 2)}
+_LIBM |= {"OP_SQRT": ("llvm.sqrt.f64", 1), "OP_FABS": ("llvm.fabs.f64", 1)}
 
 _COMPARE = {"OP_LT": "<", "OP_LE": "<=", "OP_EQ": "==", "OP_NE": "!="}
 
@@ -67,10 +65,17 @@ _PLAIN: dict[str, _Emit] = {
     "OP_OR": lambda b, a: _number(b, b.or_(_truth(b, a[0]), _truth(b, a[1]))),
     "OP_IF_ELSE_ZERO": lambda b, a: b.select(_truth(b, a[0]), a[1], _zero()),
 }
-_PLAIN |= {
-    name: (lambda b, a, sign=sign: _number(b, (b.fcmp_unordered if sign == "!=" else b.fcmp_ordered)(sign, a[0], a[1])))
-    for name, sign in _COMPARE.items()
-}
+
+
+def _comparison(sign: str) -> _Emit:
+    def emit(b: ir.IRBuilder, a: list[Any]) -> Any:
+        compare = b.fcmp_unordered if sign == "!=" else b.fcmp_ordered
+        return _number(b, compare(sign, a[0], a[1]))
+
+    return emit
+
+
+_PLAIN |= {name: _comparison(sign) for name, sign in _COMPARE.items()}
 
 
 class MachineCode:

@@ -43,7 +43,7 @@ class Scope:
         return ca.densify(ca.vertcat(q, y, w, time, self.extra if extra is None else extra, mu, self.ledger))
 
     def floor(self, speed: Any = None) -> Any:
-        """Round-off of a velocity that is found from differences of q, from speeds and from impulses: 16 eps (|q|/h + |w| + h |force|/m)."""
+        """Round-off of a velocity found from differences of q, from speeds and from impulses: 16 eps (|q|/h + |w| + h |force|/m)."""
         f, h = self.formulas, ca.fabs(self.h)
         speed = self.w if speed is None else speed
         push = f.slope(self.q, speed) + f.force(self.q, speed, self.t, self.u)

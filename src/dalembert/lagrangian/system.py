@@ -44,6 +44,8 @@ class Lagrangian:
     ):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ModelError(f"Lagrangian: n is {n!r}; expected the number of coordinates, a whole number >= 1.")
+        if L is None:
+            raise ModelError("Lagrangian: L is None; expected a function L(q, v).")
         self.n, self.name = int(n), str(name)
         self.names = _coordinate_names(self.n, names)
         self._values, self._sizes = _parameters(params or {})
@@ -130,7 +132,9 @@ class Lagrangian:
 
     def poses(self, q: Any) -> Array:
         """UnsupportedError: a formula has no bodies."""
-        raise UnsupportedError(f"{self!r} has no bodies, so no poses, pictures of bodies or animations; traj.q and traj.plot() show its motion.")
+        raise UnsupportedError(
+            f"{self!r} has no bodies, so no poses, pictures of bodies or animations; traj.q and traj.plot() show its motion."
+        )
 
     def energy(self, q: Array, v: Array) -> Array:
         """E = v . dL/dv - L, J."""
@@ -147,6 +151,22 @@ class Lagrangian:
     def momentum(self, q: Array, v: Array) -> Array:
         """dL/dv . xi for each declared symmetry."""
         return self.numbers.noether(q, v)
+
+    def generators(self, q: Array) -> Array:
+        """xi(q), one column per declared symmetry: (..., n, symmetries)."""
+        count = self.formulas.symmetries
+        if not count:
+            return np.zeros((*np.shape(q)[:-1], self.n, 0))
+        found = self.numbers._call("generators", lambda q, v, t, u: ca.vec(self.formulas.generators(q).T), q, None)
+        return found.reshape(*np.shape(q)[:-1], self.n, count)
+
+    @property
+    def affine_symmetries(self) -> tuple[bool, ...]:
+        """Whether each generator is of the form S q + b: these act on q such that discrete Lagrangians keep their momenta."""
+        q = ca.SX.sym("q", self.n)
+        xi = self.formulas.generators(q)
+        slopes = [ca.simplify(ca.vec(ca.jacobian(xi[:, i], q))) for i in range(self.formulas.symmetries)]
+        return tuple(not self.formulas.depends(slope, q) for slope in slopes)
 
     def canonical_momentum(self, q: Array, v: Array) -> Array:
         """p = dL/dv."""
@@ -202,7 +222,9 @@ class Lagrangian:
     def __repr__(self) -> str:
         f = self.formulas
         parts = [f"{self.n} coordinate{'s' if self.n > 1 else ''}"]
-        parts += [f"{m} {what}" for m, what in ((f.holonomic_rows, "holonomic"), (f.pfaffian_rows, "pfaffian"), (f.symmetries, "symmetries")) if m]
+        parts += [
+            f"{m} {what}" for m, what in ((f.holonomic_rows, "holonomic"), (f.pfaffian_rows, "pfaffian"), (f.symmetries, "symmetries")) if m
+        ]
         return f"Lagrangian({self.name!r}, {', '.join(parts)})" if self.name else f"Lagrangian({', '.join(parts)})"
 
     def _check_invariance(self) -> None:
@@ -216,7 +238,9 @@ class Lagrangian:
             wrong = np.abs(change[usable]) > 1e-9 * size[usable] + 1e-300
             for i, name in enumerate(self.symmetry_names):
                 if wrong[:, i].any():
-                    raise ModelError(f"{self!r}: {name} is no symmetry: along it the Lagrangian changes by {np.abs(change[usable][:, i]).max():.3g}.")
+                    raise ModelError(
+                        f"{self!r}: {name} is no symmetry: along it the Lagrangian changes by {np.abs(change[usable][:, i]).max():.3g}."
+                    )
 
 
 class _Reader:
@@ -271,7 +295,9 @@ class _Reader:
         }[name]
         if not ok:
             what = " and ".join(f"{a} x {b}" for a, b in shapes)
-            raise ModelError(f"{name} returns {what} numbers; expected {wanted.get(name, f'a matrix with {self.n} columns, or it and a vector')}.")
+            raise ModelError(
+                f"{name} returns {what} numbers; expected {wanted.get(name, f'a matrix with {self.n} columns, or it and a vector')}."
+            )
 
     def _params(self, p: Any) -> Params:
         found, first = {}, 0
@@ -288,7 +314,9 @@ class _Reader:
             if callable(generator):
                 column = read(name, generator, {"q": q, "p": self._params(p)}, ("q",))
             else:
-                array = np.asarray(generator, dtype=float)
+                array = _generator(name, generator)
+                if array.ndim == 2 and array.shape != (self.n, self.n):
+                    raise ModelError(f"{name} is a matrix of {array.shape[0]} x {array.shape[1]}; expected {self.n} x {self.n}.")
                 column = ca.SX(ca.DM(array)) @ q if array.ndim == 2 else ca.SX(ca.DM(array))
             if column.shape != (self.n, 1):
                 raise ModelError(f"{name} gives {column.shape[0]} x {column.shape[1]} numbers; expected {self.n}.")
@@ -303,6 +331,17 @@ class _Reader:
             empty = [self.owner.names[i] for i in range(self.n) if M[i, :].nnz() == 0]
             why = f"it does not depend on the velocity of {', '.join(empty)}" if empty else "its mass matrix has dependent rows"
             raise ModelError(f"the Lagrangian is singular: {why}, so d2L/dv2 has no inverse. Add inertia, or leave the coordinate out.")
+
+
+def _generator(name: str, given: Any) -> Array:
+    """A vector or matrix of finite numbers."""
+    try:
+        array = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        array = np.full(0, np.nan)
+    if array.ndim not in (1, 2) or not array.size or not np.isfinite(array).all():
+        raise ModelError(f"{name} is {given!r}; expected a function of q, a vector or a matrix of finite numbers.")
+    return array
 
 
 def _parameters(params: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, int | None]]:
@@ -337,7 +376,10 @@ def _vector(s: Lagrangian, what: str, given: Any) -> Array:
         for name, value in given.items():
             if name not in s.names:
                 raise UnknownNameError("coordinate", name, s.names)
-            found[s.names.index(name)] = value
+            one = np.ravel(value)
+            if len(one) != 1:
+                raise OptionError(f"{what} of coordinate {name!r} is {value!r}; expected one number.")
+            found[s.names.index(name)] = one[0]
         given = found
     try:
         array = np.atleast_1d(np.asarray(given, dtype=float))

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dalembert.errors import ModelError, OptionError, UnknownNameError
+from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import forces as force_module
-from dalembert.model import kinematics, motors, shapes, validate
+from dalembert.model import kinematics, shapes, validate
 from dalembert.model.assembly import Assembly
 from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
-from dalembert.model.joints import KINDS, Axes
+from dalembert.model.joints import KINDS
 from dalembert.model.loops import Loop
 from dalembert.model.motors import Motor
 from dalembert.model.nonholonomic import CONSTRAINTS, Nonholonomic, Nonholonomics, check_more
 from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
-from dalembert.model.rotation import Array
+from dalembert.model.states import States
 
 
-class Model(Nonholonomics, Assembly, Foreign, Dynamics):
+class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
     """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
@@ -236,172 +236,6 @@ class Model(Nonholonomics, Assembly, Foreign, Dynamics):
         other.source = copy.deepcopy(self.source)
         other._frozen = False
         return other
-
-    # parts ---------------------------------------------------------------------------------------------------------------------
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """Bodies in the order in which they were added."""
-        return tuple(self._bodies.values())
-
-    @property
-    def joints(self) -> tuple[Joint, ...]:
-        """Joints in the order of q and v, implicit free joints included."""
-        return tuple(self._joints.values())
-
-    @property
-    def motors(self) -> tuple[Motor, ...]:
-        """Motors in the order in which they were added, which is that of the inputs u."""
-        return tuple(self._motors.values())
-
-    @property
-    def keyframes(self) -> tuple[Keyframe, ...]:
-        """Keyframes in the order in which they were added."""
-        return tuple(self._keyframes.values())
-
-    @property
-    def forces(self) -> tuple[Any, ...]:
-        """Forces in the order in which they were added."""
-        return tuple(self._forces)
-
-    def body(self, name: str) -> Body:
-        """The body of that name."""
-        if name not in self._bodies:
-            raise UnknownNameError("body", name, self._bodies)
-        return self._bodies[name]
-
-    def joint(self, name: str) -> Joint:
-        """The joint of that name."""
-        if name not in self._joints:
-            raise UnknownNameError("joint", name, self._joints)
-        return self._joints[name]
-
-    def motor(self, name: str) -> Motor:
-        """The motor of that name."""
-        if name not in self._motors:
-            raise UnknownNameError("motor", name, self._motors)
-        return self._motors[name]
-
-    def keyframe(self, name: str) -> Keyframe:
-        """The keyframe of that name, if the model has not grown since it was added."""
-        if name not in self._keyframes:
-            raise UnknownNameError("keyframe", name, self._keyframes)
-        found = self._keyframes[name]
-        if (len(found.q), len(found.v)) != (self.nq, self.nv):
-            raise OptionError(
-                f"keyframe {name!r} has {len(found.q)} coordinates and the model now has {self.nq}; add keyframes after the last joint."
-            )
-        return found
-
-    def joint_axes(self, joint: Joint | str) -> Axes:
-        """Axes of a joint in its joint frame, as its kind takes them."""
-        return self.placement(joint if isinstance(joint, str) else joint.name).axes
-
-    def placement(self, name: str) -> kinematics.Placement:
-        """Where the joint of that name sits in its parent and its child, and its axes in the joint frame."""
-        if name not in self._placements:
-            self._placements[name] = kinematics.place(self, self.joint(name))
-        return self._placements[name]
-
-    @property
-    def total_mass(self) -> float:
-        """kg"""
-        return sum(b.mass for b in self.bodies)
-
-    @property
-    def nq(self) -> int:
-        """Length of q."""
-        return sum(j.coordinates.nq for j in self.joints)
-
-    @property
-    def nv(self) -> int:
-        """Length of v."""
-        return sum(j.coordinates.nv for j in self.joints)
-
-    def q_slices(self) -> dict[str, slice]:
-        """Where each joint's coordinates are in q."""
-        return kinematics.slices(self.joints, "nq")
-
-    def v_slices(self) -> dict[str, slice]:
-        """Where each joint's rates are in v."""
-        return kinematics.slices(self.joints, "nv")
-
-    # states --------------------------------------------------------------------------------------------------------------------
-
-    def neutral(self) -> Array:
-        """q at the reference configuration."""
-        parts = [kinematics.joint_neutral(self, j) for j in self.joints]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def random(self, rng: np.random.Generator | int | None = None) -> Array:
-        """A random configuration, within the limits of the joints of one degree of freedom."""
-        rng = np.random.default_rng(rng)
-        parts = [rng.uniform(*j.limits, size=1) if j.limits and j.coordinates.nq == 1 else j.coordinates.random(rng) for j in self.joints]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def check_q(self, q: Any = None) -> Array:
-        """A full configuration from None (neutral), an array, {joint: coordinates}, or a keyframe's name; quaternions normalised."""
-        if q is None:
-            return self.neutral()
-        if isinstance(q, str):
-            return np.array(self.keyframe(q).q)
-        slices = self.q_slices()
-        if isinstance(q, Mapping):
-            q = validate.by_name("q0", q, self.neutral(), slices)
-        full = np.array(validate.vector(f"model {self.name!r}", "q", q, self.nq, OptionError))
-        for j in self.joints:
-            for slot in j.coordinates.quaternion_slots():
-                at = slices[j.name].start + slot
-                full[at : at + 4] = validate.unit_quaternion(f"joint {j.name!r}", "quaternion in q", full[at : at + 4], OptionError)
-        return full
-
-    def check_v(self, v: Any = None) -> Array:
-        """A full velocity from None (rest), an array, {joint: rates}, or a keyframe's name."""
-        if v is None:
-            return np.zeros(self.nv)
-        if isinstance(v, str):
-            return np.array(self.keyframe(v).v)
-        if isinstance(v, Mapping):
-            v = validate.by_name("v0", v, np.zeros(self.nv), self.v_slices())
-        return np.array(validate.vector(f"model {self.name!r}", "v", v, self.nv, OptionError))
-
-    def integrate(self, q: ArrayLike, dq: ArrayLike) -> Array:
-        """q moved along the tangent vector dq."""
-        return kinematics.integrate(self, np.asarray(q, dtype=float), np.asarray(dq, dtype=float))
-
-    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
-        """dq with integrate(q0, dq) = q1."""
-        return kinematics.difference(self, np.asarray(q0, dtype=float), np.asarray(q1, dtype=float))
-
-    # mechanics: all take one state or arrays of states (..., nq), (..., nv) ------------------------------------------------------
-
-    def poses(self, q: ArrayLike) -> Array:
-        """World poses of the body frames, (..., bodies, 4, 4)."""
-        return kinematics.poses(self, np.asarray(q, dtype=float))
-
-    def jacobian(self, body: str, q: ArrayLike) -> Array:
-        """(..., 6, nv): twist (omega, v) of the body frame, body axes, = jacobian v."""
-        return kinematics.jacobian(self, body, np.asarray(q, dtype=float))
-
-    def motor_forces(self, u: Any, q: ArrayLike, v: ArrayLike) -> Array:
-        """Joint forces (..., nv) of the motors from their inputs: an array in the order of `motors`, or {motor: input}."""
-        return motors.forces(self, u, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
-
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Of bodies and armatures, J."""
-        return kinematics.kinetic_energy(self, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
-
-    def potential_energy(self, q: ArrayLike) -> Array:
-        """Of gravity, springs and joint stiffness, J."""
-        return kinematics.potential_energy(self, np.asarray(q, dtype=float))
-
-    def energy(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Kinetic and potential energy, J."""
-        return self.kinetic_energy(q, v) + self.potential_energy(q)
-
-    def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """(angular about the world origin, linear), (..., 6); N m s, N s."""
-        return kinematics.momentum(self, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
 
     # data ----------------------------------------------------------------------------------------------------------------------
 

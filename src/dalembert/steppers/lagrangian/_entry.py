@@ -20,6 +20,7 @@ MAX_ITERATIONS = Option("max_iterations", 50, "Newton iterations per step", vali
 #: what any Lagrangian without constraints may have
 SMOOTH = ("variable mass", "gyroscopic", "force", "damping", "control")
 CONSTRAINED = (*SMOOTH, "holonomic", "driven")
+ANY = (*CONSTRAINED, "nonholonomic")
 
 
 def lagrangian(**description: Any) -> Callable[[Any], Any]:

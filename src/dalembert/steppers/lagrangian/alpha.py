@@ -19,9 +19,7 @@ from dalembert.lagrangian.program import Program, Scope
 from dalembert.registry import Option
 from dalembert.steppers.lagrangian._entry import CONSTRAINED, lagrangian
 
-ALPHA = Option(
-    "alpha", 0.5, "where in the step L and forces are evaluated", valid=lambda a: 0 <= a <= 1, expected="a number in [0, 1]"
-)
+ALPHA = Option("alpha", 0.5, "where in the step L and forces are evaluated", valid=lambda a: 0 <= a <= 1, expected="a number in [0, 1]")
 
 
 @lagrangian(

@@ -1,0 +1,109 @@
+"""What a model holds, by order and by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dalembert.errors import OptionError, UnknownNameError
+from dalembert.model import kinematics
+from dalembert.model.joints import Axes
+from dalembert.model.motors import Motor
+from dalembert.model.parts import Body, Joint, Keyframe
+
+
+class Catalogue:
+    """The parts of a `Model`."""
+
+    _bodies: dict[str, Body]
+    _joints: dict[str, Joint]
+    _motors: dict[str, Motor]
+    _keyframes: dict[str, Keyframe]
+    _forces: list[Any]
+    _placements: dict[str, kinematics.Placement]
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Bodies in the order in which they were added."""
+        return tuple(self._bodies.values())
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """Joints in the order of q and v, implicit free joints included."""
+        return tuple(self._joints.values())
+
+    @property
+    def motors(self) -> tuple[Motor, ...]:
+        """Motors in the order in which they were added, which is that of the inputs u."""
+        return tuple(self._motors.values())
+
+    @property
+    def keyframes(self) -> tuple[Keyframe, ...]:
+        """Keyframes in the order in which they were added."""
+        return tuple(self._keyframes.values())
+
+    @property
+    def forces(self) -> tuple[Any, ...]:
+        """Forces in the order in which they were added."""
+        return tuple(self._forces)
+
+    def body(self, name: str) -> Body:
+        """The body of that name."""
+        if name not in self._bodies:
+            raise UnknownNameError("body", name, self._bodies)
+        return self._bodies[name]
+
+    def joint(self, name: str) -> Joint:
+        """The joint of that name."""
+        if name not in self._joints:
+            raise UnknownNameError("joint", name, self._joints)
+        return self._joints[name]
+
+    def motor(self, name: str) -> Motor:
+        """The motor of that name."""
+        if name not in self._motors:
+            raise UnknownNameError("motor", name, self._motors)
+        return self._motors[name]
+
+    def keyframe(self, name: str) -> Keyframe:
+        """The keyframe of that name, if the model has not grown since it was added."""
+        if name not in self._keyframes:
+            raise UnknownNameError("keyframe", name, self._keyframes)
+        found = self._keyframes[name]
+        if (len(found.q), len(found.v)) != (self.nq, self.nv):
+            raise OptionError(
+                f"keyframe {name!r} has {len(found.q)} coordinates and the model now has {self.nq}; add keyframes after the last joint."
+            )
+        return found
+
+    def joint_axes(self, joint: Joint | str) -> Axes:
+        """Axes of a joint in its joint frame, as its kind takes them."""
+        return self.placement(joint if isinstance(joint, str) else joint.name).axes
+
+    def placement(self: Any, name: str) -> kinematics.Placement:
+        """Where the joint of that name sits in its parent and its child, and its axes in the joint frame."""
+        if name not in self._placements:
+            self._placements[name] = kinematics.place(self, self.joint(name))
+        return self._placements[name]
+
+    @property
+    def total_mass(self) -> float:
+        """kg"""
+        return sum(b.mass for b in self.bodies)
+
+    @property
+    def nq(self) -> int:
+        """Length of q."""
+        return sum(j.coordinates.nq for j in self.joints)
+
+    @property
+    def nv(self) -> int:
+        """Length of v."""
+        return sum(j.coordinates.nv for j in self.joints)
+
+    def q_slices(self) -> dict[str, slice]:
+        """Where each joint's coordinates are in q."""
+        return kinematics.slices(self.joints, "nq")
+
+    def v_slices(self) -> dict[str, slice]:
+        """Where each joint's rates are in v."""
+        return kinematics.slices(self.joints, "nv")

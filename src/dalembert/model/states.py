@@ -1,0 +1,95 @@
+"""States of a model: configurations and velocities, checked, moved, and what mechanics says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dalembert.errors import OptionError
+from dalembert.model import kinematics, motors, validate
+from dalembert.model.catalogue import Catalogue
+from dalembert.model.rotation import Array
+
+
+class States(Catalogue):
+    """Configurations and velocities of a `Model`."""
+
+    name: str
+
+    def neutral(self: Any) -> Array:
+        """q at the reference configuration."""
+        parts = [kinematics.joint_neutral(self, j) for j in self.joints]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def random(self, rng: np.random.Generator | int | None = None) -> Array:
+        """A random configuration, within the limits of the joints of one degree of freedom."""
+        rng = np.random.default_rng(rng)
+        parts = [rng.uniform(*j.limits, size=1) if j.limits and j.coordinates.nq == 1 else j.coordinates.random(rng) for j in self.joints]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def check_q(self, q: Any = None) -> Array:
+        """A full configuration from None (neutral), an array, {joint: coordinates}, or a keyframe's name; quaternions normalised."""
+        if q is None:
+            return self.neutral()
+        if isinstance(q, str):
+            return np.array(self.keyframe(q).q)
+        slices = self.q_slices()
+        if isinstance(q, Mapping):
+            q = validate.by_name("q0", q, self.neutral(), slices)
+        full = np.array(validate.vector(f"model {self.name!r}", "q", q, self.nq, OptionError))
+        for j in self.joints:
+            for slot in j.coordinates.quaternion_slots():
+                at = slices[j.name].start + slot
+                full[at : at + 4] = validate.unit_quaternion(f"joint {j.name!r}", "quaternion in q", full[at : at + 4], OptionError)
+        return full
+
+    def check_v(self, v: Any = None) -> Array:
+        """A full velocity from None (rest), an array, {joint: rates}, or a keyframe's name."""
+        if v is None:
+            return np.zeros(self.nv)
+        if isinstance(v, str):
+            return np.array(self.keyframe(v).v)
+        if isinstance(v, Mapping):
+            v = validate.by_name("v0", v, np.zeros(self.nv), self.v_slices())
+        return np.array(validate.vector(f"model {self.name!r}", "v", v, self.nv, OptionError))
+
+    def integrate(self: Any, q: ArrayLike, dq: ArrayLike) -> Array:
+        """q moved along the tangent vector dq."""
+        return kinematics.integrate(self, np.asarray(q, dtype=float), np.asarray(dq, dtype=float))
+
+    def difference(self: Any, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """dq with integrate(q0, dq) = q1."""
+        return kinematics.difference(self, np.asarray(q0, dtype=float), np.asarray(q1, dtype=float))
+
+    # mechanics: all take one state or arrays of states (..., nq), (..., nv) ------------------------------------------------------
+
+    def poses(self: Any, q: ArrayLike) -> Array:
+        """World poses of the body frames, (..., bodies, 4, 4)."""
+        return kinematics.poses(self, np.asarray(q, dtype=float))
+
+    def jacobian(self: Any, body: str, q: ArrayLike) -> Array:
+        """(..., 6, nv): twist (omega, v) of the body frame, body axes, = jacobian v."""
+        return kinematics.jacobian(self, body, np.asarray(q, dtype=float))
+
+    def motor_forces(self: Any, u: Any, q: ArrayLike, v: ArrayLike) -> Array:
+        """Joint forces (..., nv) of the motors from their inputs: an array in the order of `motors`, or {motor: input}."""
+        return motors.forces(self, u, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
+
+    def kinetic_energy(self: Any, q: ArrayLike, v: ArrayLike) -> Array:
+        """Of bodies and armatures, J."""
+        return kinematics.kinetic_energy(self, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
+
+    def potential_energy(self: Any, q: ArrayLike) -> Array:
+        """Of gravity, springs and joint stiffness, J."""
+        return kinematics.potential_energy(self, np.asarray(q, dtype=float))
+
+    def energy(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Kinetic and potential energy, J."""
+        return self.kinetic_energy(q, v) + self.potential_energy(q)
+
+    def momentum(self: Any, q: ArrayLike, v: ArrayLike) -> Array:
+        """(angular about the world origin, linear), (..., 6); N m s, N s."""
+        return kinematics.momentum(self, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
