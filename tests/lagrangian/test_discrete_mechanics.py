@@ -60,7 +60,9 @@ def test_gradient_by_hand():
 # two-step forms ------------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("stepper", "options"), [("verlet", {}), ("trapezoidal", {}), ("alpha", {"alpha": 0.0}), ("alpha", {"alpha": 1.0})])
+@pytest.mark.parametrize(
+    ("stepper", "options"), [("verlet", {}), ("trapezoidal", {}), ("alpha", {"alpha": 0.0}), ("alpha", {"alpha": 1.0})]
+)
 def test_verlet_form(stepper, options):
     """(3.27): q_{k+1} = 2 q_k - q_{k-1} - h^2 M^-1 grad V(q_k), for any mix of V(q_0) and V(q_1)."""
     q = positions(WELL, stepper, **options)
@@ -89,6 +91,33 @@ def test_equal_methods():
     verlet = positions(WELL, "verlet")
     for other in ("trapezoidal", "shake", "rattle"):
         assert np.abs(positions(WELL, other) - verlet).max() < 1e-13
+
+
+def test_momentum_of_a_node_from_both_sides():
+    """(3.117): p_k = D_2 L_d(q_{k-1}, q_k) = -D_1 L_d(q_k, q_{k+1}), and the first is dL/dv of the start (Legendre transform)."""
+    for stepper in ("verlet", "midpoint"):
+        traj = dal.simulate(WELL, stepper, h=H, t_end=200 * H, **START)
+        q, w = traj.q, traj.v_interval @ MASS
+        if stepper == "verlet":
+            left, right = w - 0.5 * H * slope(q[1:]), w + 0.5 * H * slope(q[:-1])
+        else:
+            kick = 0.5 * H * slope(0.5 * (q[1:] + q[:-1]))
+            left, right = w - kick, w + kick
+        p = traj.v @ MASS
+        assert np.abs(p[1:] - left).max() < 1e-14
+        assert np.abs(p[:-1] - right).max() < 1e-13
+        assert np.abs(p[0] - MASS @ START["v0"]).max() < 1e-15
+
+
+def test_a_mass_that_is_a_parameter_is_neither_gyroscopic_nor_variable():
+    """Verlet's method takes it; the run is that with the number written in."""
+    made = dal.Lagrangian(1, lambda q, v, p: 0.5 * p.mass * v[0] ** 2 - np.cosh(q[0]), params={"mass": 3.0})
+    written = dal.Lagrangian(1, lambda q, v: 1.5 * v[0] ** 2 - np.cosh(q[0]))
+    a, b = (dal.simulate(s, "verlet", h=0.1, t_end=20.0, q0=[0.3], v0=[0.2]) for s in (made, written))
+    assert np.abs(a.q - b.q).max() < 1e-13
+    assert not made.formulas.features
+    field = dal.Lagrangian(2, lambda q, v, p: 0.5 * p.mass * (v @ v) + p.mass * q[0] * v[1], params={"mass": 3.0})
+    assert field.formulas.features == {"gyroscopic"}
 
 
 def test_velocity_form_keeps_digits():

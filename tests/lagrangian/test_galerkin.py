@@ -17,9 +17,7 @@ DOUBLE = dal.Lagrangian(
     lambda q, v: v[0] ** 2 + 0.5 * v[1] ** 2 + v[0] * v[1] * np.cos(q[0] - q[1]) + 9.81 * (2 * np.cos(q[0]) + np.cos(q[1])),
     name="double pendulum",
 )
-KEPLER = dal.Lagrangian(
-    2, lambda q, v: 0.5 * (v @ v) + 1 / np.sqrt(q @ q), symmetries={"turn": [[0.0, -1.0], [1.0, 0.0]]}, name="Kepler"
-)
+KEPLER = dal.Lagrangian(2, lambda q, v: 0.5 * (v @ v) + 1 / np.sqrt(q @ q), symmetries={"turn": [[0.0, -1.0], [1.0, 0.0]]}, name="Kepler")
 METHODS = [(name, points) for name in ("galerkin4", "galerkin6") for points in ("gauss", "lobatto")]
 ORDER = {"galerkin4": 4, "galerkin6": 6}
 

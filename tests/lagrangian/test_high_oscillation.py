@@ -40,7 +40,8 @@ def test_rigid_pair(stepper):
 
 
 @pytest.mark.parametrize(("epsilon", "zeta", "g0", "rate0"), [
-    (1e-2, 0.0, 0.0, 0.0), (1e-2, 0.1, 0.0, 0.0), (1e-2, 1.0, 0.0, 0.0), (1e-2, 2.0, 0.05, 0.0), (1e-4, 0.1, 0.0, 2.0), (1e-4, 1.0, 0.2, 2.0)
+    (1e-2, 0.0, 0.0, 0.0), (1e-2, 0.1, 0.0, 0.0), (1e-2, 1.0, 0.0, 0.0),
+    (1e-2, 2.0, 0.05, 0.0), (1e-4, 0.1, 0.0, 2.0), (1e-4, 1.0, 0.2, 2.0),
 ])  # fmt: skip
 def test_spring_and_damper_by_a_penalty(epsilon, zeta, g0, rate0):
     """V = g^2 / (2 epsilon), R = g'^2 / (2 eta), zeta = 1/(eta omega) (1/2 missing in print): order 6 gives (8.6), (8.10)."""
@@ -55,7 +56,9 @@ def test_spring_and_damper_by_a_penalty(epsilon, zeta, g0, rate0):
     traj = dal.simulate(system, "galerkin6", h=h, t_end=2000 * h, **start)
     assert np.abs(traj.q - pair.position(traj.t)).max() < 1e-11
     g, rate = gap(traj), traj.v[:, 0] - traj.v[:, 1]
-    assert np.abs(-g / epsilon - zeta * pair.omega * rate - pair.multiplier(traj.t)).max() < 1e-9 / epsilon * max(epsilon, g0, rate0 / pair.omega)
+    assert np.abs(-g / epsilon - zeta * pair.omega * rate - pair.multiplier(traj.t)).max() < 1e-9 / epsilon * max(
+        epsilon, g0, rate0 / pair.omega
+    )
 
 
 def test_multiplier_of_the_spring_has_no_limit():
@@ -75,7 +78,7 @@ def test_multiplier_of_the_spring_has_no_limit():
 
 @pytest.mark.parametrize(("epsilon", "amplitude"), [(1e-2, 0.9931), (1e-4, 0.6470), (1e-6, 0.0845)])
 def test_undamped_amplitude(epsilon, amplitude):
-    """lambda_k - 1 = -sqrt(1 - s) cos(w (k + 1/2)), s = h^2/(h^2 + 2 epsilon), cos w = 1 - 2 s; first s; g + epsilon: epsilon/sqrt(1 - s)."""
+    """lambda_k - 1 = -sqrt(1 - s) cos(w (k + 1/2)), s = h^2/(h^2 + 2 epsilon), cos w = 1 - 2 s; of g: epsilon/sqrt(1 - s)."""
     traj, law = spook(StiffPair(epsilon), 2000), SpookPair(StiffPair(epsilon), H)
     sigma, force, k = H**2 / (H**2 + 2 * epsilon), traj.reaction("holonomic")[:, 0], np.arange(2000)
     assert law.sigma == pytest.approx(sigma, rel=1e-14)
@@ -110,11 +113,13 @@ def test_steady_state_is_exact(epsilon, zeta):
         noise, left = 1e-15 * traj.t[-1], law.contraction**6000  # of g, a difference of positions; of the transient
         assert gap(traj)[-1] == pytest.approx(-epsilon, abs=100 * noise + 20 * epsilon * left)
         assert traj.reaction("holonomic")[-1, 0] == pytest.approx(1.0, abs=10 * noise / h**2 + 10 * left)
-        assert np.abs(gap(traj)[:200] - law.constraint(np.arange(200))[0]).max() < 1e-13
-        assert np.abs(traj.reaction("holonomic")[:200, 0] - law.multiplier(np.arange(200))).max() < 1e-15 * 200 / h**2
+        assert np.abs(gap(traj)[:200] - law.constraint(np.arange(200))[0]).max() < 1e-12  # near the root -1 round-off adds up
+        assert np.abs(traj.reaction("holonomic")[:200, 0] - law.multiplier(np.arange(200))).max() < 1e-12 / h**2
 
 
-@pytest.mark.parametrize(("zeta", "g0", "rate0", "steps"), [(1.0, 0.2, 0.0, 9), (0.1, 0.2, 0.0, 63), (1.0, 0.0, 2.0, 5), (0.1, 0.0, 2.0, 34)])
+@pytest.mark.parametrize(
+    ("zeta", "g0", "rate0", "steps"), [(1.0, 0.2, 0.0, 9), (0.1, 0.2, 0.0, 63), (1.0, 0.0, 2.0, 5), (0.1, 0.0, 2.0, 34)]
+)
 def test_inconsistent_starts_are_pulled_in(zeta, g0, rate0, steps):
     """epsilon = 1e-4: step 9 (63) is the last with |g| >= 1e-3 from g = .2, step 5 (34) from g' = 2."""
     found = np.abs(gap(spook(StiffPair(1e-4, zeta, g0, rate0), 300)))

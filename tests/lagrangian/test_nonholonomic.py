@@ -96,7 +96,14 @@ def test_circle():
 
 def steered_reference():
     def rates(t, z):
-        return [R * np.cos(z[2]) * z[5], R * np.sin(z[2]) * z[5], z[4], z[5], 0.4 * np.cos(t) / STEER, (0.3 * np.sin(2 * t) + 0.2) / (ROLL + MR2)]
+        return [
+            R * np.cos(z[2]) * z[5],
+            R * np.sin(z[2]) * z[5],
+            z[4],
+            z[5],
+            0.4 * np.cos(t) / STEER,
+            (0.3 * np.sin(2 * t) + 0.2) / (ROLL + MR2),
+        ]
 
     return solve_ivp(rates, (0, 4), [0, 0, 0, 0, 1.0, 2.0], method="DOP853", rtol=1e-12, atol=1e-13).y[:4, -1]
 
@@ -105,7 +112,9 @@ def steered_reference():
 def test_order_with_torques_of_time(alpha, order):
     """u = (.4 cos t, .3 sin 2t + .2), T = 4, N = 40 ... 320: 2.47e-2 ... 3.86e-4 for alpha = 1/2, order 1 otherwise."""
     exact, counts = steered_reference(), np.array([40, 80, 160, 320])
-    errors = [np.linalg.norm(dal.simulate(STEERED, "alpha", h=4 / n, t_end=4.0, q0=REST, v0=FREE, alpha=alpha).q[-1] - exact) for n in counts]
+    errors = [
+        np.linalg.norm(dal.simulate(STEERED, "alpha", h=4 / n, t_end=4.0, q0=REST, v0=FREE, alpha=alpha).q[-1] - exact) for n in counts
+    ]
     assert abs(observed(counts, errors) - order) < 0.1
     if alpha == 0.5:
         assert (errors[0], errors[-1]) == pytest.approx((2.47e-2, 3.86e-4), rel=3e-3)
@@ -129,7 +138,7 @@ def test_reduced_equations_of_the_disk(alpha):
 
 @pytest.mark.parametrize("form", ["linear", "stabilized"])
 def test_velocity_rows_of_spook_on_the_disk(form):
-    """M (v_{k+1} - v_k) = A_k^T alpha (4.21); the row is A_k v_{k+1} + gamma alpha / h = 0, nonlinear A_{k+1} v_{k+1} ... ((3.105), gamma = 0)."""
+    """M (v_{k+1} - v_k) = A_k^T alpha (4.21); the row is A_k v_{k+1} + gamma alpha/h = 0, or with A_{k+1} as in (3.105)."""
     mass = np.diag([M, M, STEER, ROLL])
     for gamma in (0.0, 1e-3):
         traj = dal.simulate(DISK, "spook", h=0.02, t_end=4.0, q0=REST, v0=FREE, gamma=gamma, form=form)
@@ -149,7 +158,10 @@ def test_knife_edge(alpha, order):
     """From rest, T = 4, N = 40 ... 320: 1.56e-2 ... 2.43e-4 for alpha = 1/2; order 1 at the ends."""
     counts = np.array([40, 80, 160, 320])
     exact = knife_edge(4.0, 3.0, 1.3)[0]
-    errors = [np.linalg.norm(dal.simulate(KNIFE, "alpha", h=4 / n, t_end=4.0, q0=np.zeros(3), v0=[0, 0, 1.3], alpha=alpha).q[-1, :2] - exact) for n in counts]
+    errors = [
+        np.linalg.norm(dal.simulate(KNIFE, "alpha", h=4 / n, t_end=4.0, q0=np.zeros(3), v0=[0, 0, 1.3], alpha=alpha).q[-1, :2] - exact)
+        for n in counts
+    ]
     assert abs(observed(counts, errors) - order) < 0.05
     if alpha == 0.5:
         assert (errors[0], errors[-1]) == pytest.approx((1.56e-2, 2.43e-4), rel=3e-3)

@@ -72,7 +72,7 @@ def test_times_of_the_reduced_system():
     assert EXACT.period == pytest.approx(3.53211, abs=5e-6)
 
 
-# run 1: through the singularity ------------------------------------------------------------------------------------------------------------
+# run 1: through the singularity ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("h", "times", "violation"), [
@@ -142,7 +142,7 @@ def test_methods_agree_over_a_period():
     assert np.abs(a.q[:, 0] - b.q[:, 0]).max() < 0.06
 
 
-# run 2: to rest at the singularity -----------------------------------------------------------------------------------------------------------
+# run 2: to rest at the singularity -------------------------------------------------------------------------------------------------------
 
 
 def test_spook_comes_to_rest_at_the_singularity():
@@ -158,13 +158,16 @@ def test_spook_comes_to_rest_at_the_singularity():
     assert (np.diff(traj.energy[::60]) < 1e-9).all()  # drag wins at every second
 
 
-def test_rattle_with_drag_is_right_as_far_as_it_goes():
-    """Unregularised rows have no well-posed step at the singular rest: whatever is recorded keeps the constraints and is close to SPOOK."""
-    traj = run("rattle", t_end=40.0, system=DRAGGED, on_fail="return")
-    assert traj.t[-1] > 25.0
-    assert np.abs(traj.constraint).max() < 1e-14
-    assert abs(traj.q[-1, 2] + np.pi / 2) < 1e-3
-    if traj.t[-1] < 40.0:
-        assert "did not converge" in traj.status
-    spook = run("spook", t_end=40.0, system=DRAGGED, **SPOOK)
-    assert np.abs(spook.q[: len(traj), 2] - traj.q[:, 2]).max() < 0.04
+@pytest.mark.parametrize("stepper", ["rattle", "shake"])
+@pytest.mark.parametrize("h", [H, H / 4])
+def test_unregularised_rows_come_to_rest_at_the_singularity(stepper, h):
+    """Close to it rows are nearly dependent and corrections are large though the residual is round-off: that residual decides.
+
+    Constraints then hold to the floor of the solver, 16 eps (|q| + ...) times the sum of a row: 1e-12 is ten times the largest seen.
+    """
+    traj = run(stepper, h=h, t_end=60.0, system=DRAGGED)
+    assert traj.status == "ok"
+    assert np.abs(traj.constraint).max() < 1e-12
+    assert traj.q[-1, 2] == pytest.approx(-np.pi / 2, abs=1e-4)
+    spook = run("spook", h=h, t_end=60.0, system=DRAGGED, **SPOOK)
+    assert np.abs(spook.q[:, 2] - traj.q[:, 2]).max() < 0.04

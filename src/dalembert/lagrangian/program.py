@@ -112,7 +112,7 @@ class CompiledProgram:
         head[at.UNKNOWNS], head[at.RANK_TOL] = unknowns, 1e-12
         head[at.LEDGER], head[at.LEDGER_SIZE], head[at.AT_LEDGER] = address["ledger"], scope.ledger_size, size - scope.ledger_size
         head[at.START], head[at.EXTRA], head[at.MULTIPLIERS] = address["start"], scope.extra_size, scope.multipliers
-        head[at.WORK_SIZE] = x + unknowns + unknowns**2 + out + 2 * unknowns + at.INFO_SIZE
+        head[at.WORK_SIZE] = x + unknowns + unknowns**2 + out + 4 * unknowns + at.INFO_SIZE
         for k, (block, update) in enumerate(blocks):
             record = head[at.HEADER + at.BLOCK * k :][: at.BLOCK]
             if block is not None:

@@ -32,21 +32,24 @@ def words(weight: int) -> tuple[Word, ...]:
     return tuple((*word, letter) for letter in range(1, weight + 1, 2) for word in words(weight - letter))
 
 
-def series(weights: Any, order: int) -> dict[Word, Any]:
-    """Coefficient of every word of weight at most `order` in the product of the substeps."""
+def increments(weights: Any, order: int) -> dict[Word, Any]:
+    """c_u(k) - c_u(k-1) of every substep k, for every word of weight 1 ... `order`."""
     w = np.asarray(weights)
     powers = [w**0]
     for _ in range(order):
         powers.append(powers[-1] * w)
-    before: dict[Word, Any] = {(): powers[0]}  # c_u(k-1) for each substep k
-    total: dict[Word, Any] = {(): powers[0][-1]}
+    before: dict[Word, Any] = {(): powers[0]}  # c_u(k-1)
+    found: dict[Word, Any] = {}
     for weight in range(1, order + 1):
         for word in words(weight):
-            added = sum(before[word[:i]] * powers[sum(word[i:])] / factorial(len(word) - i) for i in range(len(word)))
-            after = np.cumsum(added)
-            total[word] = after[-1]
-            before[word] = np.concatenate([[0 * after[0]], after[:-1]])
-    return total
+            found[word] = sum(before[word[:i]] * powers[sum(word[i:])] / factorial(len(word) - i) for i in range(len(word)))
+            before[word] = np.concatenate([[0 * found[word][0]], np.cumsum(found[word])[:-1]])
+    return found
+
+
+def series(weights: Any, order: int) -> dict[Word, Any]:
+    """Coefficient of every word of weight at most `order` in the product of the substeps."""
+    return {(): np.asarray(weights)[0] ** 0} | {word: np.sum(added) for word, added in increments(weights, order).items()}
 
 
 def defects(weights: Any, order: int) -> dict[Word, Any]:

@@ -8,7 +8,7 @@ linear (4.31), one linear solve per step, M = M(q_k), F the forces at (q_k, v_k)
 
 regularized (4.11) and stabilized (4.27) keep the nonlinear constraints instead, with lambda = Lambda / h,
 
-    epsilon lambda + (g_1 + 2 g_0 + g_-1)/4 [+ (tau/h) G_1 (q_1 - q_0)] = 0,        gamma alpha / h + A_1 v_1 + w_1 = 0
+    epsilon lambda + (g_1 + 2 g_0 + g_-1)/4 [+ tau (G_1 v_1 + dg/dt)] = 0,        gamma alpha / h + A_1 v_1 + w_1 = 0
 
 The velocity of a node is that of the interval before it, as in the thesis. Signs of (4.31), factors of (4.11) and (4.27) are corrected
 here; the thesis has the term with dg/dt nowhere. Rayleigh functions act linearly implicitly. Never fails on redundant constraints as long
@@ -121,6 +121,6 @@ def _nonlinear_rows(s: Scope, v: Any, lam: Any, drag: Any, options: dict[str, An
     epsilon, gamma = per_row("epsilon", options["epsilon"], f.holonomic_rows), per_row("gamma", options["gamma"], f.pfaffian_rows)
     q, t = s.q + h * v, s.t + h
     g = f.holonomic(q, t) + 2.0 * f.holonomic(s.q, s.t) + f.holonomic(s.q - h * s.y, s.t - h)
-    position = 4.0 * epsilon / h**2 * lam + g / h + 4.0 * tau * (f.jacobian(q, t) @ v)
+    position = 4.0 * epsilon / h**2 * lam + g / h + 4.0 * tau * (f.jacobian(q, t) @ v + f.holonomic_rate(q, t))
     velocity = gamma / h * drag + f.pfaffian(q, t) @ v + f.drive(q, t)
     return ca.vertcat(position, velocity)

@@ -9,9 +9,11 @@ import numpy as np
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.variational import layout as here
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
+from dalembert.kernels.tree.variational.residual import MIDPOINT
 from dalembert.kernels.tree.variational.step import step
 from dalembert.model.rotation import Array
 from dalembert.registry import Option, register
+from dalembert.steppers.variational._prediction import table
 
 OPTIONS = (
     Option(
@@ -91,13 +93,24 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     m = int(system[at.CONSTRAINTS] + data[here.SOFT])
     sizes += [(slot, m) for slot in (here.LAMBDA, here.GAP)] + [(here.ORDER, 3 * m + 1), (here.PUSH, 2 * m), (here.SCHUR, m * m)]
     sizes += [(slot, m * nv) for slot in (here.ROWS_OLD, here.ROWS_NEW, here.REPLY, here.SPARE_ROWS)]
+    if method == MIDPOINT and nq == nv <= here.DENSE_MOST and m == len(loads) == 0:
+        sizes += [(here.DENSE, 2 * nv * nv)]
     for slot, size in [*sizes, (here.FACTOR, n * max(here.FACTOR_SIZE, BOTH_SIZE))]:
         data[slot] = place
         place += size
+    data[here.TABLE] = len(system) + len(data)
     longer = np.concatenate([system, data])
     links = longer[at.HEADER : at.HEADER + n * at.LINK_SIZE].reshape(n, at.LINK_SIZE)
     limited = np.isfinite(links[:, at.LIMIT_LOW]) | np.isfinite(links[:, at.LIMIT_HIGH])
     links[limited, at.LIMIT_STIFFNESS] = options["limit_stiffness"]
     longer[at.STEPPER_DATA] = len(system)
     longer[at.STEPPER_WORK] = place - int(system[at.AT_FREE])
-    return longer
+    return compose(longer, (1.0,))
+
+
+def compose(system: Array, weights: Any) -> Array:
+    """The system array of a composition: the table that its predictions go by stands at the end."""
+    data = int(system[at.STEPPER_DATA])
+    out = np.concatenate([system[: int(system[data + here.TABLE])], table(tuple(float(w) for w in weights))])
+    out[data + here.STAGES] = len(weights)
+    return out
