@@ -17,8 +17,8 @@ COMPOSITIONS: dict[str | None, tuple[int, ...]] = {  # steps per second of the s
     None: (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000),
     "suzuki4": (20, 32, 50, 80, 100, 160, 200, 400, 800),
     "yoshida6": (32, 50, 80, 100, 160, 200, 320, 500),
-    "kahan-li6": (20, 32, 50, 80, 100, 160, 200, 320),
-    "kahan-li8": (10, 16, 20, 32, 50, 80, 100, 160),
+    "kahan-li6": (20, 32, 50, 80, 100, 125, 160, 200, 250, 320),
+    "kahan-li8": (10, 16, 20, 32, 50, 80, 100, 125, 160),
 }
 ENERGY_TARGETS = [10.0**-k for k in range(2, 9)]
 STATE_TARGETS = [10.0**-k for k in range(2, 11)]

@@ -40,8 +40,13 @@ def yes(fact: bool) -> str:
 # steppers ----------------------------------------------------------------------------------------------------------------------------
 
 
+def of_models() -> list[Any]:
+    """Steppers of bodies and trees."""
+    return [s for s in dal.steppers() if s.system != "lagrangian"]
+
+
 def stepper_table() -> str:
-    """One line per stepper, best first."""
+    """One line per stepper of bodies and trees, best first."""
     heads = ("stepper", "order", "momentum", "energy", "energy of the free body", "self-adjoint", "symplectic")
     return table(
         heads,
@@ -55,18 +60,40 @@ def stepper_table() -> str:
                 yes(s.self_adjoint),
                 yes(s.symplectic),
             )
-            for s in dal.steppers()
+            for s in of_models()
         ],
     )
 
 
-def stepper_sections() -> str:
+def lagrangian_table() -> str:
+    """One line per stepper of Lagrangians, best first."""
+    heads = ("stepper", "order", "momentum", "energy", "constraints", "self-adjoint", "symplectic", "holonomic", "nonholonomic")
+    return table(
+        heads,
+        [
+            (
+                f"[{s.name}](#{anchor(s)})",
+                "adaptive" if s.adaptive else s.order,
+                *(s.promise(what) or "" for what in ("momentum", "energy", "constraint")),
+                *(yes(x) for x in (s.self_adjoint, s.symplectic, "holonomic" in s.handles, "nonholonomic" in s.handles)),
+            )
+            for s in dal.steppers(system="lagrangian")
+        ],
+    )
+
+
+def anchor(s: Any) -> str:
+    """Name of a stepper's section: bodies and Lagrangians have methods of the same name."""
+    return f"stepper-lagrangian-{s.name}" if s.system == "lagrangian" else f"stepper-{s.name}"
+
+
+def stepper_sections(steppers: Iterable[Any]) -> str:
     """Everything that is known of each stepper."""
-    return "\n".join(_stepper_section(s) for s in dal.steppers())
+    return "\n".join(_stepper_section(s) for s in steppers)
 
 
 def _stepper_section(s: Any) -> str:
-    lines = [f"(stepper-{s.name})=", f"### {s.name}", "", sentence(s.summary), "", f"- Order {s.order}."]
+    lines = [f"({anchor(s)})=", f"### {s.name}", "", sentence(s.summary), "", f"- Order {s.order}."]
     lines.append(f"- Conserves: {', '.join(s.conserves) or 'nothing'}.")
     lines.append(f"- Handles: {', '.join(s.handles)}.")
     if s.limitations:
@@ -197,7 +224,9 @@ def pages() -> dict[str, str]:
     """file name -> text."""
     return {
         "stepper-table.md": stepper_table(),
-        "steppers.md": stepper_sections(),
+        "steppers.md": stepper_sections(of_models()),
+        "lagrangian-table.md": lagrangian_table(),
+        "lagrangian-steppers.md": stepper_sections(dal.steppers(system="lagrangian")),
         "compositions.md": composition_table(),
         "scenes.md": scene_table(),
         "peers.md": peer_table(),

@@ -26,6 +26,7 @@ _PUBLIC = {
     "Damper": "dalembert.model",
     "Spring": "dalembert.model",
     "Motor": "dalembert.model",
+    "Lagrangian": "dalembert.lagrangian",
     "lcp": "dalembert.complementarity",
     "LCPResult": "dalembert.complementarity",
     "Sphere": "dalembert.model",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from dalembert.importers import load_model
     from dalembert.inputs import compiled
     from dalembert.interactive import Simulation
+    from dalembert.lagrangian import Lagrangian
     from dalembert.model import Body, Box, Capsule, Convex, Cylinder, Damper, Joint, Mesh, Model, Motor, Plane, Sphere, Spring, Wrench
     from dalembert.recording import load
     from dalembert.registry import steppers

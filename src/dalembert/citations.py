@@ -49,7 +49,8 @@ def keys_of(used: Any) -> tuple[str, ...]:
     """Keys of a trajectory, of a stepper, composition, peer ("cayley", "cayley+suzuki4", "mujoco:rk4") or key, or of several of these."""
     if isinstance(used, Trajectory):
         compose = used.meta["compose"]
-        return (*used.stepper.references, *((COMPOSITIONS[compose].reference,) if compose else ()))
+        formulas = ("casadi",) if used.is_lagrangian else ()
+        return (*formulas, *used.stepper.references, *((COMPOSITIONS[compose].reference,) if compose else ()))
     if isinstance(used, str):
         return tuple(key for name in used.split("+") for key in _keys_of_name(name.strip()))
     if isinstance(used, Iterable):
@@ -64,7 +65,8 @@ def _keys_of_name(name: str) -> tuple[str, ...]:
     known: dict[str, tuple[str, ...]] = {key: (key,) for key in bibliography()}
     known |= {name: peer.references for name, peer in PEERS.items()}
     known |= {c.name: (c.reference,) for c in COMPOSITIONS.values()}
-    known |= {s.name: s.references for s in steppers()}
+    for s in steppers():  # one name may belong to steppers for several kinds of systems
+        known[s.name] = tuple(dict.fromkeys([*known.get(s.name, ()), *s.references]))
     if name not in known:
         raise UnknownNameError("method or reference", name, known)
     return known[name]

@@ -44,13 +44,16 @@ class CompiledEngine:
         self.model, self.family, self.stepper, self.h = model, family, stepper, h
         self.system = system_of(model, family, stepper, options)
         self.weights = np.array(weights, dtype=float)
+        if family.compose is not None and len(self.weights) > 1:
+            self.system = family.compose(self.system, self.weights)
         self.work, self.info = np.zeros(family.work_size(self.system)), np.zeros(family.info_size)
         self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
         self.tally = np.zeros(len(loop.LOG_COLUMNS))
         self.counter = np.zeros(2, dtype=np.int64)
         self.python_control: Any = control if control is not None and not isinstance(control, CompiledControl) else None
         self.use_control = isinstance(control, CompiledControl)
-        self.use_ledger = control is not None or bool(family.features(model) & {"gravity", "wrench", "damping", "force"})
+        forced = control is not None or bool(family.features(model) & {"gravity", "wrench", "damping", "force"})
+        self.use_ledger = forced and family.keeps_ledger
         self._step = first_class(stepper.step, STEP)
         self._nodal = first_class(family.nodal, NODAL)
         self._hold = first_class(family.hold, HOLD)

@@ -8,8 +8,9 @@ import numpy as np
 
 from dalembert import options
 from dalembert.engine import make_engine
-from dalembert.errors import OptionError, SimulationError, UnknownNameError
+from dalembert.errors import OptionError, SimulationError, UnknownNameError, UnsupportedError
 from dalembert.kernels.status import OK
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model, validate
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, rotate
@@ -30,11 +31,13 @@ class Simulation:
 
     sim = dal.Simulation(m, stepper="cayley", h=0.01, v0=...)
     sim.step(100); sim.state; sim.apply_force("rotor", force=(1, 0, 0)); sim.step(); sim.trajectory()
+
+    Of a Lagrangian: sim.apply_force(tau=(0.5, 0)).
     """
 
     def __init__(
         self,
-        m: Model,
+        m: Model | Lagrangian,
         stepper: str | None = None,
         h: float = 0.01,
         q0: Any = None,
@@ -44,7 +47,9 @@ class Simulation:
         ignore: tuple[str, ...] = (),
         **stepper_options: Any,
     ):
-        model = m.frozen()
+        if not isinstance(m, (Model, Lagrangian)):
+            raise OptionError(f"Simulation: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
+        model: Any = m.frozen()
         family, method = options.choose_stepper(model, stepper, ignore)
         step, _ = options.step_count(h, h)
         resolved = method.resolve(stepper_options)
@@ -70,8 +75,20 @@ class Simulation:
         q, v = self._run.engine.observe()
         return State(self._run.engine.time, q.copy(), v.copy())
 
-    def apply_force(self, body: str, force: Any = (0, 0, 0), torque: Any = (0, 0, 0), point: Any = None) -> None:
-        """Apply a world force (at a world point; default: the centre of mass) and torque during the next call of `step` only."""
+    def apply_force(
+        self, body: str | None = None, force: Any = (0, 0, 0), torque: Any = (0, 0, 0), point: Any = None, tau: Any = None
+    ) -> None:
+        """Apply a world force (at a world point; default: the centre of mass) and torque during the next call of `step` only.
+
+        tau: a generalised force, dual to v, instead; of a Lagrangian the only way.
+        """
+        if tau is not None and body is None:
+            self._pending += validate.vector("apply_force", "tau", tau, self.model.nv, OptionError)
+            return
+        if isinstance(self.model, Lagrangian):
+            raise UnsupportedError(f"{self.model!r} has no bodies; apply_force(tau=...) takes {self.model.n} generalised forces.")
+        if body is None or tau is not None:
+            raise OptionError("apply_force: expected the name of a body, or a generalised force tau, and not both.")
         if body not in {b.name for b in self.model.bodies}:
             raise UnknownNameError("body", body, [b.name for b in self.model.bodies])
         owner = f"force on body {body!r}"

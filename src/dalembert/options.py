@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.errors import OptionError, UnknownNameError, UnsupportedError
 from dalembert.families import Family, find_family, fitting
-from dalembert.lagrangian import Lagrangian
+from dalembert.lagrangian import LEAVABLE, Lagrangian
 from dalembert.lagrangian.consistency import check_consistent
 from dalembert.model import Model
 from dalembert.model.assembly import _size as machine_size
@@ -69,6 +69,8 @@ def unhandled(model: Model, family: Family, stepper: Stepper, ignore: tuple[str,
     """Features of the model that the stepper does not handle."""
     if stepper.python:
         return set()
+    if isinstance(model, Lagrangian):
+        return family.features(model.without(ignore)) - set(stepper.handles)
     return family.features(model) - set(stepper.handles) - set(ignore) - {"function"}  # functions join the control
 
 
@@ -99,9 +101,10 @@ def check_handles(model: Model, family: Family, stepper: Stepper, ignore: tuple[
     """UnsupportedError that names what the stepper does not handle."""
     missing = unhandled(model, family, stepper, ignore)
     if missing:
+        way = "" if isinstance(model, Lagrangian) and missing - set(LEAVABLE) else f" ignore={tuple(sorted(missing))!r} runs without."
         raise UnsupportedError(
             f"stepper {stepper.name!r} does not handle {', '.join(sorted(missing))} of model {model.name!r}; "
-            f"it handles {', '.join(stepper.handles)}. ignore={tuple(sorted(missing))!r} runs without."
+            f"it handles {', '.join(stepper.handles)}.{way}"
         )
 
 
@@ -111,7 +114,7 @@ def check_handles(model: Model, family: Family, stepper: Stepper, ignore: tuple[
 def without(model: Model, ignore: Any) -> Model:
     """The model that a run sees: without loops, joints on velocities or limits, if `ignore` names them. The same object if it does not."""
     if isinstance(model, Lagrangian):
-        return model
+        return model.without(ignore)
     limited = [j for j in model.joints if j.limits is not None]
     if not (("loops" in ignore and model.loops) or ("nonholonomic" in ignore and model.nonholonomic) or ("limits" in ignore and limited)):
         return model
@@ -129,7 +132,7 @@ def without(model: Model, ignore: Any) -> Model:
 def check_start(model: Model, family: Family, stepper: Stepper, q: Array, v: Array, ignore: tuple[str, ...]) -> None:
     """OptionError where a start violates the joints that the stepper would have to keep; it names the worst one."""
     if isinstance(model, Lagrangian):
-        return check_consistent(model, stepper, q, v)
+        return check_consistent(model.without(ignore), stepper, q, v)
     left = without(model, ignore)
     if stepper.python or not (left.loops or left.nonholonomic) or not {"loops", "nonholonomic"} & set(stepper.handles):
         return

@@ -11,6 +11,8 @@ from dalembert.reporting.constraints import judge_constraints
 from dalembert.reporting.energy import judge_energy
 from dalembert.reporting.facts import Facts
 from dalembert.reporting.items import Item, Report
+from dalembert.reporting.lagrangian import judge_lagrangian
+from dalembert.reporting.lagrangian_facts import LagrangianFacts
 from dalembert.reporting.momentum import judge_balance, judge_conservation
 from dalembert.reporting.run import judge_attitude, judge_body_momentum, judge_solver, judge_split, judge_status
 from dalembert.reporting.tree import judge_tree
@@ -21,11 +23,18 @@ __all__ = ["Item", "Report", "make_report"]
 
 def make_report(traj: Any) -> Report:
     """Judge a trajectory. What the method does not promise, or the model does not allow, is measured but not judged."""
-    facts = Facts(traj)
+    facts = LagrangianFacts(traj) if traj.is_lagrangian else Facts(traj)
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is reported as such, not warned about
-        physics = judge_machine(TreeFacts(traj)) if is_machine(facts) else judge_body(facts)
-        found = [judge_status(facts), *physics, judge_attitude(facts), judge_solver(facts), judge_split(facts)]
+        found = [judge_status(facts), *judge_physics(facts), judge_solver(facts), judge_split(facts)]
     return Report(head(facts), tuple(i for i in found if i is not None))
+
+
+def judge_physics(facts: Facts) -> list[Item | None]:
+    """What the kind of system allows to be judged."""
+    if isinstance(facts, LagrangianFacts):
+        return judge_lagrangian(facts)
+    physics = judge_machine(TreeFacts(facts.traj)) if is_machine(facts) else judge_body(facts)
+    return [*physics, judge_attitude(facts)]
 
 
 def is_machine(facts: Facts) -> bool:

@@ -287,7 +287,8 @@ def resume(
 ) -> Trajectory:
     """Continue a saved run to t_end, in the same file, bit for bit as if it had never been interrupted.
 
-    Bit for bit holds on the same CPU model with the same versions; both are recorded in the file and a warning says what differs.
+    Bit for bit holds on the same CPU model with the same versions; both are recorded in the file and a warning says what differs. SciPy's
+    adaptive solvers (`dop853`, `lsoda`) start anew from the checkpoint, and repeat the run to their tolerances.
     A run with a control needs the same control again.
     """
     options.check_on_fail(on_fail)

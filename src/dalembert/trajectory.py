@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import OptionError
+from dalembert.errors import OptionError, UnsupportedError
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
@@ -17,17 +18,34 @@ class Trajectory:
     """Nodes of a run. Arrays have one row per recorded node (N + 1), `v_interval` and `solver` one per recorded interval (N).
 
     t (s), q, v, energy, kinetic, potential (J), momentum (angular about the world origin, linear), poses (N + 1, bodies, 4, 4).
+    Of a Lagrangian: momentum has one column per declared symmetry, and there are no poses.
     status: "ok", "interrupted", or what failed; meta: stepper, h, options, versions, machine.
     """
 
     def __init__(
-        self, model: Model, stepper: Stepper, meta: dict[str, Any], t: Array, states: Array, log: Array, unpacked: dict[str, Array]
+        self,
+        model: Model | Lagrangian,
+        stepper: Stepper,
+        meta: dict[str, Any],
+        t: Array,
+        states: Array,
+        log: Array,
+        unpacked: dict[str, Array],
     ):
-        self.model, self.stepper, self.meta = model, stepper, meta
+        self.model: Any = model
+        self.stepper, self.meta = stepper, meta
         self.t, self.states, self._log = t, states, log
         self.q, self.v = unpacked["q"], unpacked["v"]
         self.v_interval = unpacked["v_interval"][1:]
         self.work, self.impulse = unpacked["work"], unpacked["impulse"]
+        self._multipliers = unpacked.get("multipliers")
+        if isinstance(model, Lagrangian) and self.impulse.shape[1] != len(model.symmetry_names):
+            self.impulse = np.full((len(t), len(model.symmetry_names)), np.nan)  # a plain Python step keeps no ledger
+
+    @property
+    def is_lagrangian(self) -> bool:
+        """True for a run of a Lagrangian, which has coordinates instead of bodies."""
+        return isinstance(self.model, Lagrangian)
 
     @property
     def h(self) -> float:
@@ -56,20 +74,23 @@ class Trajectory:
 
     @cached_property
     def momentum(self) -> Array:
-        """(angular about the world origin, linear): the discrete Noether momentum where the stepper has one."""
+        """(angular about the world origin, linear), of a Lagrangian dL/dv . xi of each symmetry; the discrete Noether momentum where the
+        stepper has one."""
         return self.model.momentum(self.q, self.v)
 
     @cached_property
     def poses(self) -> Array:
-        """World poses of the body frames."""
+        """World poses of the body frames; UnsupportedError for a Lagrangian, which has none."""
         return self.model.poses(self.q)
 
     @cached_property
     def constraint(self) -> Array:
         """Residuals of the constraints on positions at the nodes, (N + 1, rows): loops, heights of rolling joints; m, rad, cosines.
 
-        Rows: the first ones of `model.constraint_labels`. A tree without loops has none.
+        Rows: the first ones of `model.constraint_labels`. A tree without loops has none. Of a Lagrangian: g(q, t), its holonomic rows.
         """
+        if self.is_lagrangian:
+            return np.asarray(self.model.constraint_errors(self.q, self.t))
         found = list(self.model.loop_errors(self.q).values())
         return np.concatenate(found, axis=1) if found else np.zeros((len(self.t), 0))
 
@@ -89,7 +110,12 @@ class Trajectory:
         Loop, rolling, knife-edge: multipliers (N + 1, rows of the joint), in the order of `model.constraint_labels`; N for rows in m, N m
         for rows in rad. A positive one pushes the child towards a larger residual, the parent the other way.
         Joint of the tree: (N + 1, 6), torque about the anchor and force on the child by its parent, in the axes of the child body.
+        Of a Lagrangian: `joint` is "holonomic" or "pfaffian", and the answer (N, rows), one row per interval; see lagrangian/forces.py.
         """
+        if self.is_lagrangian:
+            from dalembert.lagrangian.forces import constraint_forces
+
+            return constraint_forces(self, joint)
         from dalembert.reactions import joint_force
 
         return joint_force(self, self._run_model, joint)
@@ -109,7 +135,7 @@ class Trajectory:
         return loads(self._run_model, self.q, self.v)
 
     def at(self, t: float) -> tuple[Array, Array]:
-        """(q, v) at a time between nodes: along the geodesic in q, linear in v."""
+        """(q, v) at a time between nodes: along the geodesic in q (of a Lagrangian: straight), linear in v."""
         if not self.t[0] <= t <= self.t[-1]:
             raise OptionError(f"t = {t!r} is outside the run [{self.t[0]:g}, {self.t[-1]:g}] s.")
         k = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), max(len(self.t) - 2, 0))
@@ -134,22 +160,31 @@ class Trajectory:
         write_trajectory(self, path, overwrite=overwrite)
 
     def plot(self, path: Any = None) -> Any:
-        """Energy, momentum, angular velocity on the momentum sphere; to a file if a path is given."""
+        """Energy, momentum, angular velocity on the momentum sphere; to a file if a path is given.
+
+        Of a Lagrangian: coordinates, velocities, energy, momenta of the symmetries, residuals of the constraints, phase portrait.
+        """
         from dalembert.view.plots import plot_trajectory
 
         return plot_trajectory(self, path)
 
     def animate(self, path: Any, **options: Any) -> Any:
         """A GIF of the moving bodies."""
+        self._needs_bodies("animate")
         from dalembert.view.animate import animate_trajectory
 
         return animate_trajectory(self, path, **options)
 
     def view(self) -> Any:
         """Show the motion: an animation in a notebook."""
+        self._needs_bodies("view")
         from dalembert.view.animate import show_trajectory
 
         return show_trajectory(self)
+
+    def _needs_bodies(self, call: str) -> None:
+        if self.is_lagrangian:
+            raise UnsupportedError(f"{call}: {self.model!r} has no bodies to draw; traj.plot(path) shows its coordinates.")
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset with named columns and units."""

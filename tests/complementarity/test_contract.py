@@ -187,11 +187,13 @@ def test_a_start_near_the_solution_shortens_the_way(method, kind) -> None:
         M, q, lower, upper = KINDS[kind](20, 100.0, rng)
         before = lcp(M, q, lower, upper, method=method)
         near = q + 0.02 * np.abs(q) * rng.standard_normal(20)
-        first, second = (lcp(M, near, lower, upper, method=method, start=start) for start in (None, before.z))
+        bare = {"sweeps": 0} if method == "block-pivot" else {}  # sweeps before the first sets are not counted
+        first = lcp(M, near, lower, upper, method=method, **bare)
+        second = lcp(M, near, lower, upper, method=method, start=before.z)
         assert first.solved and second.solved
         assert size(first.z - second.z) <= 1e-10 * size(first.z)
         cold, warm = cold + first.pivots, warm + second.pivots
-    assert warm < cold if method != "block-pivot" else warm <= cold
+    assert warm < cold
 
 
 @pytest.mark.parametrize("method", [m.name for m in METHODS if m.warm])

@@ -22,6 +22,11 @@ SHORT = {
     "own_stepper": 50.0,
     "robots_without_drift": 20.0,
     "four_bar": 4.0,
+    "arnold_cat": 2.0,
+    "lagrangian_double_pendulum": 5.0,
+    "rolling_disk": 10.0,
+    "slider_crank": 5.0,
+    "pendulum_ten_methods": 20 / 3,
 }
 
 
@@ -93,9 +98,16 @@ def test_every_stepper_is_described():
     pages = generate.pages()
     assert len(dal.steppers()) >= 10
     for s in dal.steppers():
-        assert f"[{s.name}](#stepper-{s.name})" in pages["stepper-table.md"]
-        assert f"(stepper-{s.name})=\n### {s.name}\n" in pages["steppers.md"]
-        assert all(f"`{key}`" in pages["steppers.md"] for key in s.references)
+        formula = s.system == "lagrangian"
+        table, sections = ("lagrangian-table.md", "lagrangian-steppers.md") if formula else ("stepper-table.md", "steppers.md")
+        assert f"[{s.name}](#{generate.anchor(s)})" in pages[table]
+        assert f"({generate.anchor(s)})=\n### {s.name}\n" in pages[sections]
+        assert all(f"`{key}`" in pages[sections] for key in s.references)
+
+
+def test_sections_of_steppers_have_names_of_their_own():
+    names = [generate.anchor(s) for s in dal.steppers()]
+    assert len(set(names)) == len(names)
 
 
 def test_every_scene_composition_and_peer_is_described():

@@ -115,3 +115,4 @@ def test_an_energy_that_returns_to_its_start_does_not_drift():
     spikes = -1 + np.exp(-((np.mod(t, 7.5) / 0.3) ** 2))
     assert keeps_energy(1e-5 * (spikes - spikes[0]))
     assert not keeps_energy(-1e-4 * t + 1e-6 * np.sin(20 * t))
+    assert not keeps_energy(1e-9 * np.exp(0.2 * t))  # an explosion is near the start for most of the run, but not at its end

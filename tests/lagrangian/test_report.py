@@ -260,3 +260,15 @@ def test_random_systems_pass():
             report = dal.simulate(s, stepper, h=0.05, t_end=100.0, **start).report()
             assert report.verdict == "pass", report.text
             assert report["energy"].measured < 0.6 * report["energy"].limit
+
+
+def test_a_momentum_whose_terms_cancel_is_judged_by_their_size():
+    """A cart and its pendulum start at rest: their momentum along the track is zero, a sum of terms that are not."""
+
+    def L(q, v):
+        return v[0] ** 2 + 0.5 * v[0] * v[1] * np.cos(q[1]) + 0.125 * v[1] ** 2 + 4.9 * np.cos(q[1])
+
+    cart = dal.Lagrangian(2, L, symmetries={"push": [1, 0]})
+    report = dal.simulate(cart, "midpoint", h=0.01, t_end=20, q0=[0, 2.0]).report()
+    assert report["momentum of push"].verdict == "pass"
+    assert report["momentum of push"].measured < 1e-12

@@ -394,3 +394,21 @@ def test_runs_are_cited():
     text = dal.cite(dal.simulate(kepler(), "midpoint", h=0.1, t_end=1.0, **START))
     assert "@article{casadi" in text
     assert "marsden2001" in text
+
+
+def test_constraints_and_forces_can_be_left_out():
+    """Without its rod a pendulum falls freely, at the nodes too."""
+    s = dal.Lagrangian(
+        2, lambda q, v: 0.5 * (v @ v) - 10 * q[1], holonomic=lambda q: [0.5 * (q @ q - 1)], force=lambda q, v: [-v[0], -v[1]], name="rod"
+    )
+    traj = dal.simulate(s, "midpoint", h=0.01, t_end=1, q0=[1, 0], ignore=("holonomic", "force"))
+    assert traj.q[-1] == pytest.approx([1, -5], abs=1e-12)
+    assert traj.v[-1] == pytest.approx([0, -10], abs=1e-12)
+    assert s.without(()) is s
+
+
+def test_what_cannot_be_left_out_is_not_offered():
+    s = dal.Lagrangian(1, lambda q, v: 0.5 * (1 + q[0] ** 2) * v[0] ** 2)
+    with pytest.raises(dal.UnsupportedError, match="variable mass") as caught:
+        dal.simulate(s, "verlet", h=0.1, t_end=1, ignore=("variable mass",))
+    assert "ignore" not in str(caught.value)

@@ -18,7 +18,6 @@ from typer.core import TyperGroup
 from dalembert.errors import DalembertError, OptionError, UnknownNameError
 
 if TYPE_CHECKING:
-    from dalembert.model import Model
     from dalembert.scenes import Scene
 
 PASS, FAIL, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -114,7 +113,7 @@ ROBOT_FILES = (".urdf", ".xml", ".mjcf")
 
 
 def find_scene(name: str, floating_base: bool | None = None, package_dirs: Sequence[Path] = ()) -> Scene:
-    """A scene by its name, or one made from a model in a file: JSON as `Model.to_dict` gives it, URDF or MJCF."""
+    """A scene by its name, or one made from a model in a file: JSON as `to_dict` of a Model or Lagrangian gives it, URDF or MJCF."""
     from dalembert import scenes
 
     suffix = Path(name).suffix.lower()
@@ -129,17 +128,22 @@ def find_scene(name: str, floating_base: bool | None = None, package_dirs: Seque
             return scenes.find(name)
         except UnknownNameError as error:
             raise UnknownNameError("scene (or file *.urdf, *.xml, *.json)", name, error.known) from None
-    return scenes.Scene(name=model.name or Path(name).stem, summary=f"model of {name}", build=model.copy, stepper=None)
+    build = model.copy if hasattr(model, "copy") else model.frozen
+    return scenes.Scene(name=model.name or Path(name).stem, summary=f"model of {name}", build=build, stepper=None)
 
 
-def read_model(path: Path) -> Model:
-    """A model from the JSON of `Model.to_dict`."""
+def read_model(path: Path) -> Any:
+    """A model from the JSON of `Model.to_dict`, or a Lagrangian from that of `Lagrangian.to_dict`."""
     import json
 
     from dalembert.model import Model
 
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+        if data.get("kind") == "lagrangian":
+            from dalembert.lagrangian import Lagrangian
+
+            return Lagrangian.from_dict(data)
         return Model.from_dict(data)
     except OSError as error:
         raise OptionError(f"{path}: {error.strerror or error}.") from error

@@ -20,6 +20,7 @@ NAME = "compare"
 EXAMPLES = shell.examples(
     "dalembert compare tennis-racket --methods cayley:0.01,tln:0.01,cayley+suzuki4:0.01 --out racket.png",
     "dalembert compare heavy-top --methods cayley:0.001,mujoco:rk4:0.001,scipy:dop853:0.001:1e-12 --t-end 1",
+    "dalembert compare kepler --methods midpoint:0.02,verlet:0.02,scipy:rk45:0.02:1e-6 --t-end 100",
     "dalembert compare my.urdf --t-end 1000 --free --gravity 0 --smooth --out robot.html",
     "dalembert compare arm.xml --h 0.005 --methods midpoint,mujoco:euler,mujoco:rk4 --smooth --seed 3 --out arm.gif",
 )
@@ -78,20 +79,25 @@ def command(
 
     found = shell.find_scene(scene, free, package_dir or ())
     given = found.model()
+    if hasattr(given, "formulas"):
+        _refuse_for_formulas(
+            given, {"--gravity": gravity is not None, "--smooth": smooth, "--no-armature": no_armature, "--seed": seed is not None}
+        )
     model = _prepared(given, gravity, smooth, no_armature)
     tree = is_tree(model)
-    _check_out(out, tree)
+    formulas = hasattr(model, "formulas")
+    _check_out(out, tree and not formulas)
     ignore = _left_out(model) if tree else ()
     step = h if h is not None else (found.h if tree else None)
     if methods is None:
         chosen = _defaults(model, step, ignore, tree)
     else:
         chosen = [parse_method(text, step) for text in methods.split(",") if text.strip()]
-    if tree and reference in (None, "none"):
+    if tree and not formulas and reference in (None, "none"):
         _check_energy(model)
-    if reference is None and (found.chaotic or tree):
+    if reference is None and (found.chaotic or (tree and not formulas)):
         reference = "none"
-    end = t_end if t_end is not None else LONG if found.stepper is None and tree else found.t_end
+    end = t_end if t_end is not None else LONG if found.stepper is None and tree and not formulas else found.t_end
     start = _start(found, model, q0, v0, seed, speed)
     result = compare(model, chosen, end, *start, reference, every, ignore, progress)
     if tree:
@@ -100,6 +106,12 @@ def command(
     if out is not None:
         _draw(result, out, progress)
         typer.echo(f"{'page' if out.suffix.lower() == '.html' else 'picture'}: {out}", err=as_json)
+
+
+def _refuse_for_formulas(model: Any, given: dict[str, bool]) -> None:
+    wrong = [name for name, used in given.items() if used]
+    if wrong:
+        raise OptionError(f"{', '.join(wrong)}: only for machines made of bodies; {model!r} is given by a formula.")
 
 
 def _prepared(model: Model, gravity: str | None, smooth: bool, no_armature: bool) -> Model:
@@ -147,6 +159,10 @@ def _check_energy(model: Model) -> None:
 def _defaults(model: Model, h: float | None, ignore: tuple[str, ...], tree: bool) -> list[Any]:
     from dalembert.comparison.robots import default_methods
 
+    if hasattr(model, "formulas") and h is not None:
+        from dalembert.comparison.formulas import default_methods as of_formulas
+
+        return list(of_formulas(model, h))
     if not tree or h is None:
         raise OptionError("compare: --methods is missing; expected NAME:H,NAME:H,... such as cayley:0.01,mujoco:rk4:0.01.")
     return list(default_methods(model, h, ignore))
@@ -162,7 +178,8 @@ def _start(found: Scene, model: Model, q0: list[str] | None, v0: list[str] | Non
         raise OptionError(f"--seed {seed} gives a random start; --q0 and --v0 give another one.")
     if any(x is not None for x in given):
         return given
-    from_file = found.stepper is None and found.q0 is None and found.v0 is None and is_tree(model)
+    bodies = not hasattr(model, "formulas")
+    from_file = found.stepper is None and found.q0 is None and found.v0 is None and is_tree(model) and bodies
     if seed is not None or from_file:
         return random_start(model, seed or 0, speed)
     return found.q0, found.v0
@@ -182,7 +199,7 @@ def _tell(result: Comparison, as_json: bool) -> None:
 
 
 def _draw(result: Comparison, out: Path, progress: bool | None) -> None:
-    if result.is_tree and out.suffix.lower() in (".html", ".gif", ".png"):
+    if result.is_tree and not result.is_lagrangian and out.suffix.lower() in (".html", ".gif", ".png"):
         result.page(out, progress)
     else:
         result.plot(out)

@@ -31,8 +31,16 @@ def command(
     package_dir: Annotated[list[Path] | None, typer.Option("--package-dir", help="Where to look for package://; may be repeated.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
 ) -> None:
-    """Print the tree, masses, joints, limits, loops, motors and mobility of a model, and what an import could not carry over."""
-    found = _find(model, floating_base, package_dir or [])
+    """Print the tree, masses, joints, limits, loops, motors and mobility of a model, and what an import could not carry over.
+
+    Of a Lagrangian: coordinates, parameters, constraints, symmetries, and the methods that run it.
+    """
+    found: Any = _find(model, floating_base, package_dir or [])
+    if hasattr(found, "formulas"):
+        from dalembert.cli import _formulas
+
+        _formulas.tell(found, as_json)
+        return
     if as_json:
         import json
 
@@ -48,7 +56,7 @@ def command(
             typer.echo(f"  - {line}")
 
 
-def _find(name: str, floating_base: bool | None, package_dirs: list[Path]) -> Model:
+def _find(name: str, floating_base: bool | None, package_dirs: list[Path]) -> Any:
     if not name.lower().endswith(FILES):
         return shell.find_scene(name).model()
     from dalembert.importers import ModelImportWarning, load_model

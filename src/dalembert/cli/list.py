@@ -58,7 +58,14 @@ def _scenes() -> list[dict[str, Any]]:
 
     fields = ("name", "summary", "h", "t_end", "stepper", "chaotic", "references")
     found = [scenes.find(name) for name in scenes.names()]
-    return [{**{f: getattr(s, f) for f in fields}, "exact": s.exact is not None} for s in found]
+    return [{**{f: getattr(s, f) for f in fields}, "system": _system(s), "exact": s.exact is not None} for s in found]
+
+
+def _system(scene: Any) -> str:
+    """The kind of system that a scene is: "lagrangian", "rigid-body" or "tree"."""
+    from dalembert.families import find_family
+
+    return find_family(scene.model()).kind
 
 
 def _compositions() -> list[dict[str, Any]]:
@@ -85,8 +92,8 @@ _DATA: dict[Which, Callable[[], list[dict[str, Any]]]] = {
     Which.peers: _peers,
 }
 _HEADS = {
-    Which.steppers: ("name", "order", "self_adjoint", "symplectic", "conserves", "summary"),
-    Which.scenes: ("name", "h", "t_end", "stepper", "chaotic", "exact", "summary"),
+    Which.steppers: ("name", "system", "order", "self_adjoint", "symplectic", "conserves", "summary"),
+    Which.scenes: ("name", "system", "h", "t_end", "stepper", "chaotic", "exact", "summary"),
     Which.compositions: ("name", "order", "substeps", "reference"),
     Which.peers: ("name", "order", "summary", "handles"),
 }

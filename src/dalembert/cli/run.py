@@ -23,7 +23,8 @@ def command(
     scene: Annotated[
         str,
         typer.Argument(
-            help="Name of a scene (dalembert list scenes), or a file: robot.urdf, scene.xml (MJCF), model.json (Model.to_dict)."
+            help="Name of a scene (dalembert list scenes), or a file: robot.urdf, scene.xml (MJCF), model.json (`to_dict` of a Model or a "
+            "Lagrangian)."
         ),
     ],
     stepper: Annotated[str | None, typer.Option("--stepper", "-s", help="Method (dalembert list steppers).")] = None,

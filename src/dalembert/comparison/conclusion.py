@@ -1,7 +1,8 @@
 """What a comparison of runs of one machine says, in plain words.
 
 A run drifts if its energy has certainly risen or fallen along a line (`reporting/drift.py`), or if the mean of its last tenth lies further
-from the start than twice the usual oscillation, the median over 32 parts of the run of max - min.
+from the start than twice the usual oscillation, the median over 32 parts of the run of max - min, and in its
+second half it never comes back to the start (to a twentieth of the largest change in the first half).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 ROUND_OFF = 1e-9  # relative: below this a change of energy counts as none
 EXACT = 1e-11  # relative: momentum that is kept to round-off
+BACK = 0.05  # of the largest change in the first half: as near to the start as that is back
 EXPLODED = 10.0  # times the largest kinetic energy
 
 
@@ -40,6 +42,9 @@ def keeps_energy(error: Array) -> bool:
     found = find_drift(error)
     if found is not None and found.certain:
         return False
+    first, second = np.split(np.abs(error), [len(error) // 2])
+    if float(second.min()) <= BACK * float(first.max(initial=0.0)):
+        return True
     parts = np.array_split(error, min(BLOCKS, max(len(error) // 4, 1)))
     return bool(abs(_last(error)) <= 2.0 * np.median([np.ptp(x) for x in parts]))
 

@@ -1,20 +1,22 @@
-"""What is measured on a run: energy, momentum, attitude; of one rigid body, free or on a spherical joint to the world, or of a tree."""
+"""What is measured on a run: energy, momentum, attitude; of one rigid body, free or on a spherical joint to the world, of a tree, or of
+a system given by a Lagrangian."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.comparison.tree_momentum import momentum_of_tree
 from dalembert.families import find_family
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
 from dalembert.trajectory import Trajectory
 
-FORCED = {"wrench", "damping", "function"}
+FORCED = {"wrench", "damping", "function", "force"}
 
 
 class Energy(NamedTuple):
@@ -24,14 +26,14 @@ class Energy(NamedTuple):
     band: float
 
 
-def forced(model: Model) -> bool:
-    """True if more than gravity, springs and joint stiffness acts."""
+def forced(model: Any) -> bool:
+    """True if more than gravity, springs and joint stiffness acts; forces or damping beside a Lagrangian."""
     damped = any(getattr(f, "damping", 0.0) > 0.0 for f in model.forces)
     return damped or bool(find_family(model).features(model) & FORCED)
 
 
-def is_tree(model: Model) -> bool:
-    """True for all but one rigid body that is free or on a spherical joint to the world."""
+def is_tree(model: Any) -> bool:
+    """True for all but one rigid body that is free or on a spherical joint to the world: end states are then compared by coordinates."""
     return find_family(model).name != "rigid-body"
 
 
@@ -44,8 +46,10 @@ def kinetic_scale(runs: Iterable[Trajectory]) -> float:
 def energy_error(traj: Trajectory, scale: float | None = None) -> Array:
     """Departure of the energy from the start over a scale: the largest kinetic energy of the run, if none is given.
 
-    Of E - work where forces act: nan for peers, which keep no account of the work.
+    Of E - work where forces act: nan for peers, which keep no account of the work, and where constraints that depend on time do work.
     """
+    if traj.is_lagrangian and "driven" in traj.model.formulas.features:
+        return np.full(len(traj), np.nan)
     with np.errstate(over="ignore", invalid="ignore"):
         e = traj.energy - traj.work if forced(traj.model) else traj.energy
         scale = float(traj.kinetic.max()) if scale is None else scale
@@ -67,12 +71,24 @@ def momentum_error(traj: Trajectory) -> Array:
 
     Free body: angular momentum about the centre of mass, and P - m g t. Body on a pivot: angular momentum about the pivot, under
     gravity its component along gravity. Where other forces act: change of momentum minus impulse (nan for peers, which keep no
-    account of it). Tree: see `tree_momentum.py`.
+    account of it). Tree: see `tree_momentum.py`. Lagrangian: the declared symmetries, nan if there are none.
     """
     with np.errstate(over="ignore", invalid="ignore"):
+        if traj.is_lagrangian:
+            return _of_symmetries(traj)
         if is_tree(traj.model):
             return momentum_of_tree(traj)
         return (_about_pivot if traj.model.joints[0].kind == "spherical" else _of_free_body)(traj)
+
+
+def _of_symmetries(traj: Trajectory) -> Array:
+    """The largest departure of a momentum dL/dv . xi, over the largest size of its terms."""
+    model = traj.model
+    if not model.symmetry_names:
+        return np.full(len(traj), np.nan)
+    terms = model.momentum_size(traj.q, traj.v).max(axis=0)
+    kept = traj.momentum - traj.impulse if forced(model) else traj.momentum
+    return np.asarray((np.abs(kept - kept[0]) / np.where(terms > 0.0, terms, 1.0)).max(axis=1))
 
 
 def _about_pivot(traj: Trajectory) -> Array:
@@ -114,7 +130,9 @@ def attitude(model: Model, q: Array) -> Array:
 
 
 def group_error(traj: Trajectory) -> float:
-    """Largest departure of the norm of a quaternion from 1; nan where q has none."""
+    """Largest departure of the norm of a quaternion from 1; nan where q has none. Lagrangian: largest holonomic residual."""
+    if isinstance(traj.model, Lagrangian):
+        return float(np.abs(traj.constraint).max()) if traj.constraint.size else float("nan")
     model, at = traj.model, traj.model.q_slices()
     starts = [at[j.name].start + slot for j in model.joints for slot in j.coordinates.quaternion_slots()]
     with np.errstate(over="ignore"):

@@ -11,7 +11,6 @@ from dalembert import options
 from dalembert.engine import make_engine
 from dalembert.errors import OptionError
 from dalembert.families import find_family
-from dalembert.model import Model
 from dalembert.model.rotation import Array
 from dalembert.peers import Outcome, find_peer, is_peer
 from dalembert.running import composition_weights, simulate
@@ -38,7 +37,7 @@ class Method:
             return f"{self.name} + {self.compose}"
         return self.name if self.rtol is None else f"{self.name} ({self.rtol:g})"
 
-    def check(self, model: Model, ignore: tuple[str, ...] = ()) -> None:
+    def check(self, model: Any, ignore: tuple[str, ...] = ()) -> None:
         """Raise for names that do not exist and models that the method cannot run, before anything is run."""
         if is_peer(self.name):
             find_peer(self.name).check(model, ignore)
@@ -48,7 +47,7 @@ class Method:
 
     def run(
         self,
-        model: Model,
+        model: Any,
         q: Array,
         v: Array,
         t_end: float,

@@ -14,6 +14,7 @@ from dalembert.comparison.methods import make_method
 from dalembert.comparison.reference import Reference, make_reference
 from dalembert.comparison.table import number, text_table
 from dalembert.errors import OptionError
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.peers import Outcome
 
@@ -32,7 +33,7 @@ class WorkPrecision:
     nan with fewer than two.
     """
 
-    model: Model
+    model: Model | Lagrangian
     t_end: float
     table: tuple[dict[str, Any], ...]
     measure: str
@@ -79,7 +80,7 @@ class WorkPrecision:
 
 
 def work_precision(
-    m: Model,
+    m: Model | Lagrangian,
     steppers: Sequence[str],
     hs: Sequence[float],
     t_end: float,
@@ -92,15 +93,15 @@ def work_precision(
 
     steppers: names such as "cayley", "cayley+suzuki4", "mujoco:rk4"; an adaptive peer ("scipy:dop853") chooses its own steps.
     reference: None (the exact solution if it is known, else cayley+kahan-li6 at an eighth of the smallest step, for a dissipative
-    model scipy:dop853, for a tree mk8), "exact", "none", the name of a method, or a function t -> q.
-    The error is that of the end attitude, of a tree of the end configuration (its largest coordinate, rad or m); of the energy where the
-    motion is too sensitive or there is no reference. ignore: features of the model to run without, e.g. ("limits",).
+    model scipy:dop853, for a tree mk8, for a Lagrangian dop853), "exact", "none", the name of a method, or a function t -> q.
+    The error is that of the end attitude, of a tree or a Lagrangian of the end configuration (its largest coordinate); of the energy where
+    the motion is too sensitive or there is no reference. ignore: features of the model to run without, e.g. ("limits",).
     """
-    if not isinstance(m, Model):
-        raise OptionError(f"work_precision: the first argument is {type(m).__name__!r}; expected a Model.")
+    if not isinstance(m, (Model, Lagrangian)):
+        raise OptionError(f"work_precision: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
     if not len(steppers) or not len(hs):
         raise OptionError(f"work_precision: {len(steppers)} methods and {len(hs)} step sizes were given; expected at least one of each.")
-    model = m.frozen()
+    model: Any = m.frozen()
     methods = [make_method((name, h)) for name in steppers for h in hs]
     for method in methods:
         method.check(model, ignore)

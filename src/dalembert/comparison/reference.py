@@ -16,8 +16,9 @@ from dalembert import options
 from dalembert.comparison.measures import angle_between, attitude, forced, is_tree
 from dalembert.comparison.methods import Method, split_name
 from dalembert.errors import OptionError, UnknownNameError
-from dalembert.families import families
+from dalembert.families import fitting
 from dalembert.kernels.rigid_body import layout as at
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.model.compile_rigid_body import dissipative, initial_state, system_array
 from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
@@ -56,7 +57,7 @@ def distance(model: Model, a: Array, b: Array) -> float:
     return float(np.abs(model.difference(a, b)).max()) if is_tree(model) else angle_between(a, b)
 
 
-def make_reference(model: Model, wanted: Any, q: Array, v: Array, t_end: float, h: float, ignore: tuple[str, ...] = ()) -> Reference:
+def make_reference(model: Any, wanted: Any, q: Array, v: Array, t_end: float, h: float, ignore: tuple[str, ...] = ()) -> Reference:
     """wanted: None (exact, else fine), "exact", "none", the name of a method, or a function t -> q. h: the smallest step compared."""
     if callable(wanted):
         found = np.atleast_2d(np.asarray(wanted(np.array([t_end])), dtype=float))[-1]
@@ -69,13 +70,21 @@ def make_reference(model: Model, wanted: Any, q: Array, v: Array, t_end: float, 
     if wanted == "exact":
         raise OptionError(f"reference 'exact': no exact solution of model {model.name!r} is known from this start; None takes a fine run.")
     if wanted is None:
-        wanted = "mk8" if is_tree(model) else "scipy:dop853" if dissipative(model) else "cayley+kahan-li6"
+        wanted = _default(model)
     return fine(model, wanted, q, v, t_end, h, ignore)
 
 
-def fine(model: Model, name: str, q: Array, v: Array, t_end: float, h: float, ignore: tuple[str, ...] = ()) -> Reference:
+def _default(model: Any) -> str:
+    """The method that is trusted most for a kind of system."""
+    if isinstance(model, Lagrangian):
+        able = {s.name for s in steppers(system="lagrangian") if not options.unhandled(model, fitting(model)[0], s)}  # type: ignore[arg-type]
+        return "dop853" if "dop853" in able else "scipy:dop853"
+    return "mk8" if is_tree(model) else "scipy:dop853" if dissipative(model) else "cayley+kahan-li6"
+
+
+def fine(model: Any, name: str, q: Array, v: Array, t_end: float, h: float, ignore: tuple[str, ...] = ()) -> Reference:
     """A run of the named method, FINER times finer than h, and one half as fine."""
-    own = {s.name: s for f in families() if f.fits(model) for s in steppers(system=f.name)}
+    own = {s.name: s for f in fitting(model) for s in steppers(system=f.name)}
     known = [*own, *PEERS, "exact", "none"]
     stepper, compose = split_name(name)
     if stepper not in known:
@@ -95,10 +104,10 @@ def fine(model: Model, name: str, q: Array, v: Array, t_end: float, h: float, ig
         if traj.status != "ok":
             raise OptionError(f"reference {name!r}: {traj.status}")
         ends.append(end_of(model, traj.q[-1]))
-    apart, unit = distance(model, *ends), "rad or m" if is_tree(model) else "rad"
+    apart, unit = distance(model, *ends), " rad" if not is_tree(model) else "" if isinstance(model, Lagrangian) else " rad or m"
     if apart > SENSITIVE:
-        return Reference(None, f"none, the motion is too sensitive (chaotic): two fine runs ({text}) end {apart:.1e} {unit} apart", apart)
-    return Reference(ends[0], f"{text}, certain to {max(apart, 1e-15):.0e} {unit}", max(apart, 1e-15))
+        return Reference(None, f"none, the motion is too sensitive (chaotic): two fine runs ({text}) end {apart:.1e}{unit} apart", apart)
+    return Reference(ends[0], f"{text}, certain to {max(apart, 1e-15):.0e}{unit}", max(apart, 1e-15))
 
 
 def exact_attitude(model: Model, q: Array, v: Array, t_end: float) -> Reference | None:

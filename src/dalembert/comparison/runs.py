@@ -11,13 +11,15 @@ from dalembert.comparison import measures
 from dalembert.comparison.methods import Method, make_method
 from dalembert.comparison.reference import Reference, make_reference
 from dalembert.comparison.table import number, text_table
-from dalembert.errors import OptionError
+from dalembert.errors import OptionError, UnsupportedError
 from dalembert.families import find_family
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.peers import Outcome, is_peer
 from dalembert.trajectory import Trajectory
 
 TREE_HEADS = ("method", "h (s)", "steps", "us/step", "energy drift", "energy band", "momentum", "group", "end (rad, m)", "verdict")
+FORMULA_HEADS = (*TREE_HEADS[:7], "constraint", "end", "verdict")
 HEADS = ("method", "h (s)", "steps", "CPU (s)", "energy drift", "energy band", "momentum", "group", "attitude (rad)", "verdict")
 
 
@@ -26,8 +28,8 @@ class Row:
     """One method.
 
     seconds: CPU time of the steps. energy_drift, energy_band, momentum: relative, see `comparison.measures`.
-    group: largest departure of |q| from 1. attitude: angle between the end of the run and the reference, rad; of a tree the largest
-    difference of a coordinate, rad or m.
+    group: largest departure of |q| from 1; of a Lagrangian the largest residual of a holonomic constraint. attitude: angle between the
+    end of the run and the reference, rad; of a tree or a Lagrangian the largest difference of a coordinate.
     verdict: of the report; '-' for peers, which promise nothing.
     """
 
@@ -70,7 +72,7 @@ class Comparison:
     scale: of the energy errors, J; None: the largest kinetic energy of each run. ignored: features of the model that were left out.
     """
 
-    model: Model
+    model: Any  # Model or Lagrangian
     t_end: float
     rows: tuple[Row, ...]
     trajectories: tuple[Trajectory, ...] = field(repr=False)
@@ -80,12 +82,19 @@ class Comparison:
 
     @property
     def is_tree(self) -> bool:
-        """True for machines of several bodies."""
+        """True for machines of several bodies, and for Lagrangians."""
         return measures.is_tree(self.model)
+
+    @property
+    def is_lagrangian(self) -> bool:
+        """True for systems given by a formula."""
+        return isinstance(self.model, Lagrangian)
 
     @property
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Heads, and the rows as text."""
+        if self.is_lagrangian:
+            return FORMULA_HEADS, [r.tree_cells for r in self.rows]
         return (TREE_HEADS, [r.tree_cells for r in self.rows]) if self.is_tree else (HEADS, [r.cells for r in self.rows])
 
     @property
@@ -110,6 +119,8 @@ class Comparison:
             "the steps alone.",
             f"end: end of the run against: {self.reference.text}.",
         ]
+        if self.is_lagrangian:
+            return [lines[0].replace("that at the start", "the size of its terms"), lines[1]]
         left = ", ".join(("contacts", *self.ignored))
         return [*lines, f"smooth dynamics: {left} are left out for all methods; energy and momentum are those of one model for all."]
 
@@ -153,6 +164,8 @@ class Comparison:
 
     def page(self, path: Any, progress: bool | None = None) -> Any:
         """The machines side by side, their errors below: a page (.html), an animation (.gif) or a picture (.png)."""
+        if self.is_lagrangian:
+            raise UnsupportedError(f"page: {self.model!r} has no bodies to draw; plot(path) draws the errors over time.")
         from dalembert.view.compare_robots import write_page
 
         return write_page(self, path, progress)
@@ -162,7 +175,7 @@ class Comparison:
 
 
 def compare(
-    m: Model,
+    m: Model | Lagrangian,
     methods: Sequence[Any],
     t_end: float,
     q0: Any = None,
@@ -172,7 +185,7 @@ def compare(
     ignore: tuple[str, ...] = (),
     progress: bool | None = None,
 ) -> Comparison:
-    """Run several methods on one model from one state.
+    """Run several methods on one model, or on one system given by a Lagrangian, from one state.
 
     methods: (name, h), (name, h, composition) or (adaptive peer, h, rtol); a name is that of a stepper, "cayley+suzuki4",
     "mujoco:rk4", "scipy:dop853", ...
@@ -182,12 +195,12 @@ def compare(
 
         dal.compare(m, [("cayley", 0.01), ("cayley", 0.01, "suzuki4"), ("mujoco:rk4", 0.01)], t_end=10, v0=...).text
     """
-    if not isinstance(m, Model):
-        raise OptionError(f"compare: the first argument is {type(m).__name__!r}; expected a Model.")
+    if not isinstance(m, (Model, Lagrangian)):
+        raise OptionError(f"compare: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
     chosen = [make_method(entry) for entry in methods]
     if not chosen:
         raise OptionError("compare: no methods were given; expected a list such as [('cayley', 0.01), ('tln', 0.01)].")
-    model = m.frozen()
+    model: Any = m.frozen()
     tree = measures.is_tree(model)
     for method in chosen:
         method.check(model, ignore)

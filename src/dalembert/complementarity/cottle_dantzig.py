@@ -12,7 +12,7 @@ Cost        n^2 per pivot (a pivoted dictionary).
 """
 
 from dalembert.complementarity.registry import register
-from dalembert.kernels.lcp.cottle_dantzig import cottle_dantzig
+from dalembert.kernels.lcp.cottle_dantzig import run
 
 register(
     name="cottle-dantzig",
@@ -20,7 +20,7 @@ register(
     problems=("LCP", "boxed"),
     guarantee="P; positive semidefinite: solved or infeasible",
     warm=False,
-    solve=cottle_dantzig,
+    run=run,
     limit=lambda n: 1000 + 100 * n,
     references=("lacoursiere2007", "cottle1968"),
     rank=50,

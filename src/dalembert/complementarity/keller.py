@@ -18,7 +18,7 @@ Cost        n^2 per pivot (a pivoted dictionary).
 """
 
 from dalembert.complementarity.registry import register
-from dalembert.kernels.lcp.keller import keller
+from dalembert.kernels.lcp.keller import run
 
 register(
     name="keller",
@@ -26,7 +26,7 @@ register(
     problems=("LCP", "boxed"),
     guarantee="symmetric positive definite",
     warm=True,
-    solve=keller,
+    run=run,
     limit=lambda n: 100 + 20 * n,
     fallback="lemke",
     limitations="cycles on strongly nonsymmetric matrices (reported)",

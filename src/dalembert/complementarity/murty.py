@@ -16,7 +16,7 @@ Cost        n^2 per pivot (a pivoted dictionary, rebuilt every 4 n + 40 pivots).
 """
 
 from dalembert.complementarity.registry import Choice, register
-from dalembert.kernels.lcp.murty import murty
+from dalembert.kernels.lcp.murty import run
 
 register(
     name="murty",
@@ -24,7 +24,7 @@ register(
     problems=("LCP", "boxed"),
     guarantee="P",
     warm=True,
-    solve=murty,
+    run=run,
     limit=lambda n: 1000 + 20 * n,
     options=(Choice("order", "last", "which infeasible index is taken", words=("first", "last")),),
     limitations="the number of pivots grows fast with n: thousands at n = 100 with boxes",

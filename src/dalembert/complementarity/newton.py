@@ -21,7 +21,7 @@ Cost        one LU factorisation of size n per iteration.
 """
 
 from dalembert.complementarity.registry import Choice, register
-from dalembert.kernels.lcp.newton import newton
+from dalembert.kernels.lcp.newton import run
 
 register(
     name="newton",
@@ -29,7 +29,7 @@ register(
     problems=("LCP", "boxed"),
     guarantee="P (smoothing, fischer-burmeister)",
     warm=True,
-    solve=newton,
+    run=run,
     limit=lambda n: 200,
     options=(
         Choice("function", "smoothing", "whose zero is sought", words=("smoothing", "fischer-burmeister", "min")),

@@ -18,38 +18,49 @@ from dalembert.kernels.lcp import codes
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def _numbers(what: str, value: Any, expected: str) -> Array:
+_FLOAT = np.dtype(np.float64)
+
+
+def system(M: Any, q: Any) -> tuple[Array, Array, int]:
+    """M (n, n), q (n,) and n. The checks are those of `matrix` and `vector`, in the order in which they cost least."""
     try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"{what} cannot be read as numbers ({error}); expected {expected}.") from None
-    return array
+        A, b = np.ascontiguousarray(M, _FLOAT), np.ascontiguousarray(q, _FLOAT)
+        n = len(A)
+        if A.ndim == 2 and b.ndim == 1 and len(b) == n and A.size == n * n:
+            return A, b, n
+    except (TypeError, ValueError):
+        pass
+    A = matrix(M)
+    return A, vector("q", q, len(A)), len(A)
 
 
 def matrix(M: Any) -> Array:
     """M as a contiguous square float64 array."""
-    array = M if _ready(M) else _numbers("M", M, "a square matrix")
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        if array.size == 0 and array.ndim <= 2:
-            return np.empty((0, 0))
-        raise OptionError(f"M has shape {array.shape}; expected a square matrix.")
-    return array
+    try:
+        array = np.ascontiguousarray(M, _FLOAT)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"M cannot be read as numbers ({error}); expected a square matrix.") from None
+    shape = array.shape
+    if len(shape) == 2 and shape[0] == shape[1]:
+        return array
+    if array.size == 0 and len(shape) <= 2:
+        return np.empty((0, 0))
+    raise OptionError(f"M has shape {np.shape(M)}; expected a square matrix.")
 
 
 def vector(what: str, value: Any, n: int) -> Array:
     """A vector of length n; a single number stands for n of them, but not for q."""
-    array = value if _ready(value) else _numbers(what, value, f"{n} numbers")
-    if array.ndim == 0 or (array.shape == (1,) and np.ndim(value) == 0):
-        if what == "q":
-            raise OptionError(f"q is {value!r}; expected a vector of {n} numbers.")
-        return np.full(n, float(array.reshape(-1)[0]))
-    if array.shape != (n,):
+    try:
+        array = np.ascontiguousarray(value, _FLOAT)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"{what} cannot be read as numbers ({error}); expected {n} numbers.") from None
+    if array.shape == (n,) and (n != 1 or np.ndim(value) == 1):
+        return array
+    if np.ndim(value):
         raise OptionError(f"{what} has shape {array.shape}; expected ({n},), the rows of M.")
-    return array
-
-
-def _ready(value: Any) -> bool:
-    return type(value) is np.ndarray and value.dtype == np.float64 and value.flags.c_contiguous and value.flags.aligned
+    if what == "q":
+        raise OptionError(f"q is {value!r}; expected a vector of {n} numbers.")
+    return np.full(n, array[0])
 
 
 def refuse(code: int, place: int, M: Array, q: Array, lower: Array, upper: Array, start: Any) -> None:

@@ -11,7 +11,7 @@ Needs       M_ii > 0; otherwise `singular`.
 """
 
 from dalembert.complementarity.registry import Choice, register
-from dalembert.kernels.lcp.psor import psor
+from dalembert.kernels.lcp.psor import run
 
 register(
     name="psor",
@@ -19,7 +19,7 @@ register(
     problems=("LCP", "boxed"),
     guarantee="symmetric positive definite",
     warm=True,
-    solve=psor,
+    run=run,
     limit=lambda n: 10_000,
     options=(
         Choice("omega", 1.0, "relaxation", lambda x: 0 < x < 2, "a number in (0, 2)"),

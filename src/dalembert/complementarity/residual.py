@@ -4,7 +4,8 @@
     s_i = |q_i| + sum_j |M_ij z_j| + 1e-8 max_j |M_ij| max_j |z_j|            the size of the terms that cancel in w_i (j: M_ij != 0)
     g   = max of |q_i| / max_j |M_ij| and of the |z_i| at bounds              the size of z that the data suggest
 
-`residual` = max r_i. `relative` = max of r_i / s_i and of 1e-3 r_i / (g max_j |M_ij|). "solved": relative <= tol (1e-9 unless given).
+`residual` = max r_i. `relative` = max of r_i / s_i and of 1e-3 r_i / max(g max_j |M_ij|, |q_i|), or a bound of it below 1e-12.
+"solved": relative <= tol (1e-9 unless given).
 
 The first is nearly the smallest e such that changing every entry of M and q by the fraction e could explain what is left of w (Oettli and
 Prager's backward error), row by row, so that rows of very different units are judged alike; its last term keeps round-off (1e-17 of the row

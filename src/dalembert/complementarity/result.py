@@ -49,7 +49,6 @@ class LCPResult:
     method: str
     claim: str
     fallback: str = ""
-    seconds: float = 0.0
     ray: Array | None = field(default=None, repr=False)
 
     @property

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import threading
-from functools import cache, lru_cache
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from dalembert.complementarity.problem import Array, matrix, refuse, vector
+from dalembert.complementarity.problem import Array, refuse, system, vector
 from dalembert.complementarity.registry import Method, find_method
 from dalembert.complementarity.residual import TOL, proves_infeasible
 from dalembert.complementarity.result import STATUS, LCPResult
 from dalembert.errors import OptionError
-from dalembert.kernels._jit import first_class
-from dalembert.kernels.lcp.codes import LIMIT, PIVOTS, PLACE, RAY, RELATIVE, RESIDUAL, SINGULAR, SOLVED, WARM
-from dalembert.kernels.lcp.run import RUN, run
+from dalembert.kernels.lcp.codes import INFO, PLACE, RAY, SINGULAR, SOLVED
 
 _NOT_GIVEN: Any = object()
 
@@ -48,96 +44,83 @@ def lcp(
 
     Returns an LCPResult; nothing that a problem does is an error: see its `status`. Wrong input raises OptionError.
     """
-    began = perf_counter()
-    chosen = find_method(method)
-    M = matrix(M)
-    n = M.shape[0]
-    q = vector("q", q, n)
-    lower = _orthant(n)[0] if lower is None else vector("lower", lower, n)
-    upper = _orthant(n)[1] if upper is None else vector("upper", upper, n)
-    numbers = chosen.numbers(n, options)
-    if max_pivots is not None:
-        numbers[LIMIT] = _limit(max_pivots)
+    M, q, n = system(M, q)
+    try:
+        desk: _Desk = _thread.desks[method, n]
+    except (AttributeError, KeyError):
+        desk = _desk(method, n)
+    numbers = desk.numbers
+    if options or max_pivots is not None or start is not None:
+        numbers = desk.method.numbers(n, options, max_pivots, start is not None)
+    lower = desk.zero if lower is None else vector("lower", lower, n)
+    upper = desk.infinity if upper is None else vector("upper", upper, n)
     if not 0.0 < tol < 1.0:
         raise OptionError(f"tol is {tol!r}; expected a number in (0, 1), the relative natural residual of a solution.")
-    if start is not None and not chosen.warm:
-        raise OptionError(f"method {method!r} cannot use a start; leave it out, or choose a method with warm = True.")
-    z, w, info, status, ray = _attempt(chosen, M, q, lower, upper, start, numbers)
-    pivots, answered, claim = int(info[PIVOTS]), "", STATUS[status]
-    then = chosen.fallback if fallback is _NOT_GIVEN else fallback
-    if then and _word(status, info, tol, M, q, lower, upper, ray) not in ("solved", "infeasible"):
-        second = find_method(then)
-        z, w, info, status, ray = _attempt(second, M, q, lower, upper, None, second.numbers(n, {}))
-        pivots, answered = pivots + int(info[PIVOTS]), then
-    word = _word(status, info, tol, M, q, lower, upper, ray)
-    return LCPResult(
-        z=z,
-        w=w,
-        status=word,
-        pivots=pivots,
-        residual=float(info[RESIDUAL]),
-        relative_residual=float(info[RELATIVE]),
-        method=method,
-        claim=claim,
-        fallback=answered,
-        seconds=perf_counter() - began,
-        ray=ray.copy() if word in ("ray", "infeasible") else None,
-    )
+    z, w, code, pivots, residual, relative = desk.attempt(M, q, lower, upper, start, numbers)
+    if relative <= tol:
+        return LCPResult(z, w, "solved", pivots, residual, relative, method, STATUS[code])
+    word, claim, answered = desk.word(code, M, q, lower, upper), STATUS[code], ""
+    then = desk.method.fallback if fallback is _NOT_GIVEN else fallback
+    if then and word != "infeasible":
+        desk, answered = _desk(then, n), then
+        z, w, code, more, residual, relative = desk.attempt(M, q, lower, upper, None, desk.numbers)
+        word, pivots = "solved" if relative <= tol else desk.word(code, M, q, lower, upper), pivots + more
+    ray = desk.ray.copy() if word in ("ray", "infeasible") else None
+    return LCPResult(z, w, word, pivots, residual, relative, method, claim, answered, ray)
 
 
-def _limit(max_pivots: Any) -> float:
-    if isinstance(max_pivots, bool) or not isinstance(max_pivots, (int, np.integer)) or max_pivots < 0:
-        raise OptionError(f"max_pivots is {max_pivots!r}; expected a whole number >= 0.")
-    return float(max_pivots)
+class _Desk:
+    """What problems of one method and one size share, one per thread: the compiled method, its default options, bounds, workspace."""
+
+    __slots__ = ("infinity", "method", "n", "numbers", "ray", "run", "work", "zero")
+
+    def __init__(self, method: Method, n: int, work: tuple[Array, ...]) -> None:
+        self.method, self.n, self.run, self.numbers = method, n, method.kernel, method.numbers(n, {})
+        self.work, self.ray = work, work[4][7]
+        self.zero, self.infinity = np.zeros(n), np.full(n, np.inf)
+
+    def attempt(
+        self, M: Array, q: Array, lower: Array, upper: Array, start: Any, numbers: Array
+    ) -> tuple[Array, Array, int, int, float, float]:
+        """(z, w, status, pivots, residual, relative residual)."""
+        n = self.n
+        z, w = np.empty(n), np.empty(n)
+        if n == 0:
+            return z, w, SOLVED, 0, 0.0, 0.0
+        if start is not None:
+            if not self.method.warm:
+                raise OptionError(f"method {self.method.name!r} cannot use a start; leave it out, or choose a method with warm = True.")
+            z[:] = vector("start", start, n)
+        side, S, A, B, V, I, info = self.work
+        code, pivots, residual, relative = self.run(M, q, lower, upper, z, w, numbers, side, S, A, B, V, I, info)
+        if code >= 10:
+            refuse(code, int(info[PLACE]), M, q, lower, upper, start)
+        return z, w, code, pivots, residual, relative
+
+    def word(self, status: int, M: Array, q: Array, lower: Array, upper: Array) -> str:
+        """What to call an answer that the judge does not accept."""
+        if status == RAY and proves_infeasible(M, q, lower, upper, self.ray):
+            return "infeasible"
+        return STATUS[SINGULAR if status == SOLVED else status]
 
 
-@lru_cache(maxsize=16)
-def _orthant(n: int) -> tuple[Array, Array]:
-    """The bounds of an LCP; nobody writes to them."""
-    return np.zeros(n), np.full(n, np.inf)
+_thread = threading.local()
 
 
-_workspace = threading.local()
-
-
-def _work(n: int) -> tuple[Array, ...]:
-    """S, A, B, V, I of the kernels; the last ones of a thread are kept, unless they are large."""
-    kept: tuple[Array, ...] | None = getattr(_workspace, "kept", None)
-    if kept is not None and kept[0].shape[0] == n:
-        return kept
-    made = np.empty((n, n)), np.empty((n + 1, n)), np.empty((n, n)), np.empty((12, n)), np.empty((5, 2 * n + 1), dtype=np.int64)
+def _desk(method: str, n: int) -> _Desk:
+    """A new desk for this thread; those of the last size are kept, unless they are large."""
+    found, desks = find_method(method), getattr(_thread, "desks", {})
+    kept = next(iter(desks.values()), None)
+    if kept is None or kept.n != n:
+        desks, kept = {}, None
+    made = _Desk(found, n, _workspace(n) if kept is None else kept.work)
+    desks[method, n] = made
     if n <= 512:
-        _workspace.kept = made
+        _thread.desks = desks
     return made
 
 
-@cache
-def _run() -> Any:
-    return first_class(run, RUN)
-
-
-def _attempt(
-    method: Method, M: Array, q: Array, lower: Array, upper: Array, start: Any, numbers: Array
-) -> tuple[Array, Array, Array, int, Array]:
-    """(z, w, info, status, ray) of one method."""
-    n = M.shape[0]
-    z, w, info = np.empty(n), np.empty(n), np.zeros(8)
-    if n == 0:
-        return z, w, info, SOLVED, w
-    if start is not None:
-        z[:] = vector("start", start, n)
-        numbers[WARM] = 1.0
-    work = _work(n)
-    code = _run()(method.kernel, M, q, lower, upper, np.empty(n, dtype=np.int64), z, w, numbers, *work, info)
-    if code >= 10:
-        refuse(code, int(info[PLACE]), M, q, lower, upper, start)
-    return z, w, info, code, work[3][7]
-
-
-def _word(status: int, info: Array, tol: float, M: Array, q: Array, lower: Array, upper: Array, ray: Array) -> str:
-    """The status in words: the judge's word first."""
-    if info[RELATIVE] <= tol:
-        return "solved"
-    if status == RAY and proves_infeasible(M, q, lower, upper, ray):
-        return "infeasible"
-    return STATUS[SINGULAR if status == SOLVED else status]
+def _workspace(n: int) -> tuple[Array, ...]:
+    """side, S, A, B, V, I, info of `run`."""
+    side, whole = np.empty(n, dtype=np.int64), np.empty((6, 2 * n + 4), dtype=np.int64)
+    return side, np.empty((n, n)), np.empty((n + 1, n)), np.empty((n + 5, n)), np.empty((13, n)), whole, np.empty(INFO)

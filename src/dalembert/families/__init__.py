@@ -19,6 +19,8 @@ class Family:
     """Functions of one kind of system. Kernels have the signatures of `kernels/_jit.py`.
 
     kind: of system, the key of its steppers in the registry; two families of one kind differ in the state that their steppers keep.
+    keeps_ledger: work and impulse of the forces are summed up along the run.
+    compose: the system array for the weights of a composition, where the family's steps go by them.
     """
 
     name: str
@@ -34,6 +36,8 @@ class Family:
     info_size: int
     unpack: Callable[[Model, Array, Array], dict[str, Array]]
     advise: Callable[[Model, Array, Array, str], Any]
+    keeps_ledger: bool = True
+    compose: Callable[[Array, Array], Array] | None = None
 
 
 def families() -> tuple[Family, ...]:

@@ -42,4 +42,5 @@ FAMILY = Family(
     info_size=at.INFO_SIZE,
     unpack=unpack,
     advise=advise,
+    keeps_ledger=False,
 )

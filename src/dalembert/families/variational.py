@@ -56,6 +56,13 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     return {"q": q, "v": v, "v_interval": states[:, nq + nv : nq + 2 * nv], "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
 
 
+def compose(system: Array, weights: Array) -> Array:
+    """The system array with the predictions of a composition."""
+    from dalembert.steppers.variational._entry import compose
+
+    return compose(system, weights)
+
+
 def advise(model: Model, q: Array, v: Array, stepper: str) -> Any:
     """Provable step sizes at a state."""
     if stepper != "trapezoidal":
@@ -79,4 +86,6 @@ FAMILY = Family(
     info_size=at.INFO_SIZE,
     unpack=unpack,
     advise=advise,
+    keeps_ledger=False,
+    compose=compose,
 )

@@ -1,5 +1,5 @@
 """Systems given by a Lagrangian: formulas, their derivatives, and the programs that steppers make of them."""
 
-from dalembert.lagrangian.system import Lagrangian
+from dalembert.lagrangian.system import LEAVABLE, Lagrangian
 
-__all__ = ["Lagrangian"]
+__all__ = ["LEAVABLE", "Lagrangian"]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from dalembert.errors import ModelError, OptionError, UnknownNameError, UnsupportedError
-from dalembert.lagrangian.formulas import Formulas, function_of
+from dalembert.lagrangian.arguments import coordinate_names, parameters, vector
+from dalembert.lagrangian.formulas import Formulas
 from dalembert.lagrangian.numbers import Numbers
-from dalembert.lagrangian.reading import Params, check_numbers, read
+from dalembert.lagrangian.reader import Reader
 from dalembert.model.rotation import Array
+
+#: features of a system that a run can leave out, and the formulas they are
+LEAVABLE = {"holonomic": ("holonomic",), "nonholonomic": ("pfaffian", "drive"), "force": ("force",), "damping": ("rayleigh",)}
 
 
 class Lagrangian:
@@ -47,12 +51,12 @@ class Lagrangian:
         if L is None:
             raise ModelError("Lagrangian: L is None; expected a function L(q, v).")
         self.n, self.name = int(n), str(name)
-        self.names = _coordinate_names(self.n, names)
-        self._values, self._sizes = _parameters(params or {})
+        self.names = coordinate_names(self.n, names)
+        self._values, self._sizes = parameters(params or {})
         generators = dict(symmetries) if isinstance(symmetries, Mapping) else {f"symmetry {i + 1}": x for i, x in enumerate(symmetries)}
         self.symmetry_names = tuple(generators)
         given = {"L": L, "holonomic": holonomic, "pfaffian": pfaffian, "force": force, "rayleigh": rayleigh}
-        self.formulas = _Reader(self).formulas({k: x for k, x in given.items() if x is not None}, generators)
+        self.formulas = Reader(self).formulas({k: x for k, x in given.items() if x is not None}, generators)
         self._programs: dict[Any, Any] = {}
         self._check_invariance()
 
@@ -70,7 +74,7 @@ class Lagrangian:
 
     def with_params(self, **values: Any) -> Lagrangian:
         """The same system with other values of some parameters. Nothing is read or compiled anew."""
-        new, sizes = _parameters(values)
+        new, sizes = parameters(values)
         for name, size in sizes.items():
             if name not in self._sizes:
                 raise UnknownNameError("parameter", name, self._sizes)
@@ -80,6 +84,17 @@ class Lagrangian:
         other.__dict__.update(self.__dict__)
         other.__dict__.pop("_numbers", None)
         other._values = {**self._values, **new}
+        return other
+
+    def without(self, features: Iterable[str]) -> Lagrangian:
+        """The same system without forces, damping, holonomic or nonholonomic constraints, as named. Itself if none of them is there."""
+        left_out = {function for name in features for function in LEAVABLE.get(name, ())}
+        if not left_out & set(self.formulas.functions):
+            return self
+        other = object.__new__(Lagrangian)
+        other.__dict__.update({k: x for k, x in self.__dict__.items() if k != "_numbers"})
+        other.formulas = Formulas(self.n, {k: f for k, f in self.formulas.functions.items() if k not in left_out})
+        other._programs = {}
         return other
 
     # what the rest of the library asks a system ----------------------------------------------------------------------------------------
@@ -124,11 +139,11 @@ class Lagrangian:
 
     def check_q(self, q: Any = None) -> Array:
         """q as an array of n numbers; zeros by default. {coordinate: number} sets single ones."""
-        return _vector(self, "q0", q)
+        return vector(self, "q0", q)
 
     def check_v(self, v: Any = None) -> Array:
         """v as an array of n numbers; zeros by default."""
-        return _vector(self, "v0", v)
+        return vector(self, "v0", v)
 
     def poses(self, q: Any) -> Array:
         """UnsupportedError: a formula has no bodies."""
@@ -151,6 +166,17 @@ class Lagrangian:
     def momentum(self, q: Array, v: Array) -> Array:
         """dL/dv . xi for each declared symmetry."""
         return self.numbers.noether(q, v)
+
+    def momentum_size(self, q: Array, v: Array) -> Array:
+        """sum over i, j of |xi_i M_ij v_j|, and |xi . p(q, 0)|, for each symmetry: what round-off in its momentum is relative to.
+
+        Terms of the momentum may cancel: a system at rest as a whole has none.
+        """
+        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        xi, M = np.abs(self.generators(q)), np.abs(self.mass_matrix(q, v))
+        still = np.abs(self.canonical_momentum(q, np.zeros_like(v)))
+        terms = np.einsum("...ij,...j->...i", M, np.abs(v)) + still
+        return np.asarray(np.einsum("...ik,...i->...k", xi, terms))
 
     def generators(self, q: Array) -> Array:
         """xi(q), one column per declared symmetry: (..., n, symmetries)."""
@@ -213,7 +239,7 @@ class Lagrangian:
         """The inverse of `to_dict`."""
         made = object.__new__(cls)
         made.n, made.name, made.names = int(data["n"]), data["name"], tuple(data["names"])
-        made._values, made._sizes = _parameters(data["params"])
+        made._values, made._sizes = parameters(data["params"])
         made.symmetry_names = tuple(data["symmetries"])
         made.formulas = Formulas.from_text(made.n, data["formulas"])
         made._programs = {}
@@ -241,150 +267,3 @@ class Lagrangian:
                     raise ModelError(
                         f"{self!r}: {name} is no symmetry: along it the Lagrangian changes by {np.abs(change[usable][:, i]).max():.3g}."
                     )
-
-
-class _Reader:
-    """Turns the functions of a user into `Formulas`."""
-
-    def __init__(self, owner: Lagrangian):
-        self.owner, self.n = owner, owner.n
-        self.size = len(owner.parameter_vector)
-
-    def formulas(self, given: Mapping[str, Any], generators: Mapping[str, Any]) -> Formulas:
-        made: dict[str, Any] = {}
-        for name, function in given.items():
-            made |= self._read(name, function)
-        if generators:
-            made["symmetries"] = function_of(self.n, self.size, lambda *x: self._generators(generators, *x), "symmetries")
-        formulas = Formulas(self.n, made)
-        self._check_singular(formulas)
-        return formulas
-
-    def _read(self, name: str, function: Any) -> dict[str, Any]:
-        order = ("q", "v") if name in ("L", "force", "rayleigh") else ("q",)
-        found: dict[str, Any] = {}
-
-        def make(q: Any, v: Any, t: Any, p: Any) -> Any:
-            given = {"q": q, "v": v, "p": self._params(p)} | ({} if name in ("L", "rayleigh") else {"t": t})
-            result = read(name, function, given, order)
-            parts = result if isinstance(result, tuple) else (result,)
-            for part in parts:
-                check_numbers(name, part)
-            self._check_shape(name, parts)
-            found["parts"] = len(parts)
-            return ca.horzcat(*parts) if len(parts) > 1 else parts[0]
-
-        whole = function_of(self.n, self.size, make, name)
-        if found["parts"] == 1:
-            return {name: whole}
-
-        def part(columns: slice) -> Any:
-            return function_of(self.n, self.size, lambda *x: whole(*x)[:, columns], name)
-
-        return {"pfaffian": part(slice(0, self.n)), "drive": part(slice(self.n, self.n + 1))}
-
-    def _check_shape(self, name: str, parts: tuple[Any, ...]) -> None:
-        shapes = [p.shape for p in parts]
-        wanted = {"L": "one number", "rayleigh": "one number", "force": f"{self.n} numbers", "holonomic": "a vector of numbers"}
-        ok = {
-            "L": shapes == [(1, 1)],
-            "rayleigh": shapes == [(1, 1)],
-            "force": shapes == [(self.n, 1)],
-            "holonomic": len(shapes) == 1 and shapes[0][1] == 1,
-            "pfaffian": len(shapes) <= 2 and shapes[0][1] == self.n and (len(shapes) == 1 or shapes[1] == (shapes[0][0], 1)),
-        }[name]
-        if not ok:
-            what = " and ".join(f"{a} x {b}" for a, b in shapes)
-            raise ModelError(
-                f"{name} returns {what} numbers; expected {wanted.get(name, f'a matrix with {self.n} columns, or it and a vector')}."
-            )
-
-    def _params(self, p: Any) -> Params:
-        found, first = {}, 0
-        for name, size in self.owner._sizes.items():
-            count = size or 1
-            symbols = [p[first + i] for i in range(count)]
-            found[name] = symbols[0] if size is None else np.array(symbols, dtype=object)
-            first += count
-        return Params(found)
-
-    def _generators(self, generators: Mapping[str, Any], q: Any, v: Any, t: Any, p: Any) -> Any:
-        columns = []
-        for name, generator in generators.items():
-            if callable(generator):
-                column = read(name, generator, {"q": q, "p": self._params(p)}, ("q",))
-            else:
-                array = _generator(name, generator)
-                if array.ndim == 2 and array.shape != (self.n, self.n):
-                    raise ModelError(f"{name} is a matrix of {array.shape[0]} x {array.shape[1]}; expected {self.n} x {self.n}.")
-                column = ca.SX(ca.DM(array)) @ q if array.ndim == 2 else ca.SX(ca.DM(array))
-            if column.shape != (self.n, 1):
-                raise ModelError(f"{name} gives {column.shape[0]} x {column.shape[1]} numbers; expected {self.n}.")
-            columns.append(column)
-        return ca.horzcat(*columns)
-
-    def _check_singular(self, formulas: Formulas) -> None:
-        """ModelError where the mass matrix has no inverse whatever q and v are."""
-        q, v = ca.SX.sym("q", self.n), ca.SX.sym("v", self.n)
-        M = ca.sparsify(formulas.mass(q, v))
-        if ca.sprank(M) < self.n:
-            empty = [self.owner.names[i] for i in range(self.n) if M[i, :].nnz() == 0]
-            why = f"it does not depend on the velocity of {', '.join(empty)}" if empty else "its mass matrix has dependent rows"
-            raise ModelError(f"the Lagrangian is singular: {why}, so d2L/dv2 has no inverse. Add inertia, or leave the coordinate out.")
-
-
-def _generator(name: str, given: Any) -> Array:
-    """A vector or matrix of finite numbers."""
-    try:
-        array = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        array = np.full(0, np.nan)
-    if array.ndim not in (1, 2) or not array.size or not np.isfinite(array).all():
-        raise ModelError(f"{name} is {given!r}; expected a function of q, a vector or a matrix of finite numbers.")
-    return array
-
-
-def _parameters(params: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, int | None]]:
-    values: dict[str, Array] = {}
-    sizes: dict[str, int | None] = {}
-    for name, given in params.items():
-        try:
-            array = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
-            raise OptionError(f"parameter {name!r} is {given!r}; expected a number or a list of numbers.") from None
-        if array.ndim > 1 or not np.isfinite(array).all():
-            raise OptionError(f"parameter {name!r} is {given!r}; expected a finite number or a list of them.")
-        values[str(name)] = np.atleast_1d(array).copy()
-        sizes[str(name)] = None if array.ndim == 0 else len(array)
-    return values, sizes
-
-
-def _coordinate_names(n: int, names: Sequence[str] | None) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"q{i + 1}" for i in range(n))
-    found = tuple(str(x) for x in names)
-    if len(found) != n or len(set(found)) != n:
-        raise ModelError(f"names is {list(found)}; expected {n} different names.")
-    return found
-
-
-def _vector(s: Lagrangian, what: str, given: Any) -> Array:
-    if given is None:
-        return np.zeros(s.n)
-    if isinstance(given, Mapping):
-        found = np.zeros(s.n)
-        for name, value in given.items():
-            if name not in s.names:
-                raise UnknownNameError("coordinate", name, s.names)
-            one = np.ravel(value)
-            if len(one) != 1:
-                raise OptionError(f"{what} of coordinate {name!r} is {value!r}; expected one number.")
-            found[s.names.index(name)] = one[0]
-        given = found
-    try:
-        array = np.atleast_1d(np.asarray(given, dtype=float))
-    except (TypeError, ValueError):
-        raise OptionError(f"{what} is {given!r}; expected {s.n} numbers.") from None
-    if array.shape != (s.n,) or not np.isfinite(array).all():
-        raise OptionError(f"{what} is {given!r}; expected {s.n} finite numbers.")
-    return array.copy()

@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.errors import UnsupportedError
 from dalembert.families import find_family
 from dalembert.kernels.loop import LOG_COLUMNS
-from dalembert.model import Model
+from dalembert.lagrangian import Lagrangian
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 from dalembert.running import run_description
@@ -32,6 +32,7 @@ class Peer:
     """A method of another program. run(peer, model, q0, v0, h, n, rtol, every, ignore, progress) -> Outcome.
 
     handles: features of a model ("damping" being that of joints) and kinds of forces. setting: what the other program calls the method.
+    formulas: it also runs systems given by a Lagrangian, whatever they have.
     """
 
     name: str
@@ -42,9 +43,14 @@ class Peer:
     setting: str
     run: Callable[..., Outcome] = field(repr=False)
     adaptive: bool = False
+    formulas: bool = False
 
-    def check(self, model: Model, ignore: tuple[str, ...] = ()) -> None:
+    def check(self, model: Any, ignore: tuple[str, ...] = ()) -> None:
         """UnsupportedError that names what this peer does not run."""
+        if isinstance(model, Lagrangian):
+            if not self.formulas:
+                raise UnsupportedError(f"peer {self.name!r} runs machines made of bodies, not a system given by a formula: {model!r}.")
+            return
         missing = (find_family(model).features(model) | {f.kind for f in model.forces}) - set(self.handles)
         ignorable = missing & IGNORABLE
         if missing - (ignorable & set(ignore)):
@@ -56,7 +62,7 @@ class Peer:
 
     def trajectory(
         self,
-        model: Model,
+        model: Any,
         h: float,
         q: Array,
         v: Array,

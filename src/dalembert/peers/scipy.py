@@ -1,5 +1,5 @@
 """SciPy's adaptive solvers. The equations of motion of one body are written down here a second time, independently of the kernels; those
-of a tree (`scipy_tree.py`) take its accelerations from the kernels.
+of a tree (`scipy_tree.py`) take its accelerations from the kernels, those of a Lagrangian (`scipy_lagrangian.py`) from its formulas.
 
 About the reference point (the centre of mass of a free body, the pivot of a body on a spherical joint), body axes:
 
@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from dalembert.errors import OptionError
 from dalembert.families import find_family
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
 from dalembert.peers._base import Outcome, Peer
+from dalembert.peers.scipy_lagrangian import LagrangianMotion
 from dalembert.peers.scipy_tree import TreeMotion
 
 HANDLES = ("free", "pivot", "tree", "gravity", "wrench", "damping", "damper", "spring", "stiffness", "armature")
@@ -92,9 +95,15 @@ class Motion:
         return np.concatenate([turn, spin, y[10:], self.model.gravity + rotate(unit, force) / self.body.mass])
 
 
+def _motion(model: Any) -> Motion | TreeMotion | LagrangianMotion:
+    if isinstance(model, Lagrangian):
+        return LagrangianMotion(model)
+    return Motion(model) if find_family(model).name == "rigid-body" else TreeMotion(model)
+
+
 def run(
     peer: Peer,
-    model: Model,
+    model: Any,
     q: Array,
     v: Array,
     h: float,
@@ -111,7 +120,7 @@ def run(
     rtol = RTOL if rtol is None else rtol
     if isinstance(rtol, (bool, str)) or not 0 < rtol < 1:
         raise OptionError(f"peer {peer.name!r}: rtol is {rtol!r}; expected a number in (0, 1).")
-    motion: Motion | TreeMotion = Motion(model) if find_family(model).name == "rigid-body" else TreeMotion(model)
+    motion = _motion(model)
     function: Callable[[float, Array], Array] = motion
     y0 = motion.start(q, v)
     scale = np.maximum(np.abs(y0), 1e-3 * max(1.0, float(np.abs(y0).max())))
@@ -126,8 +135,8 @@ def run(
 PEERS = {
     p.name: p
     for p in (
-        Peer("scipy:dop853", "SciPy, Dormand-Prince 8(5,3), adaptive", 8, HANDLES, ("scipy", "hairer1993"), "DOP853", run, adaptive=True),
-        Peer("scipy:rk45", "SciPy, Dormand-Prince 5(4), adaptive", 5, HANDLES, ("scipy", "hairer1993"), "RK45", run, adaptive=True),
-        Peer("scipy:radau", "SciPy, Radau IIA of order 5, implicit, adaptive", 5, HANDLES, ("scipy",), "Radau", run, adaptive=True),
+        Peer("scipy:dop853", "SciPy, Dormand-Prince 8(5,3), adaptive", 8, HANDLES, ("scipy", "hairer1993"), "DOP853", run, True, True),
+        Peer("scipy:rk45", "SciPy, Dormand-Prince 5(4), adaptive", 5, HANDLES, ("scipy", "hairer1993"), "RK45", run, True, True),
+        Peer("scipy:radau", "SciPy, Radau IIA of order 5, implicit, adaptive", 5, HANDLES, ("scipy",), "Radau", run, True, True),
     )
 }

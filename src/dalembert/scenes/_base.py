@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dalembert.model import Model
 from dalembert.model.rotation import Array
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A machine with a state to start from: shared by tests, examples, benchmarks and pictures.
+    """A machine, a `Model` or a `Lagrangian`, with a state to start from: shared by tests, examples, benchmarks and pictures.
 
     h, t_end in s; stepper: the method that shows it best (None: the first that handles the model); references: keys of the bibliography.
     chaotic: neighbouring motions separate exponentially, so two methods agree for a short time only.
@@ -21,7 +20,7 @@ class Scene:
 
     name: str
     summary: str
-    build: Callable[[], Model] = field(repr=False)
+    build: Callable[[], Any] = field(repr=False)
     q0: Any = None
     v0: Any = None
     h: float = 0.01
@@ -31,8 +30,8 @@ class Scene:
     references: tuple[str, ...] = ()
     exact: Callable[[Any], Array] | None = field(default=None, repr=False)
 
-    def model(self) -> Model:
-        """A new model that may be changed."""
+    def model(self) -> Any:
+        """A new model that may be changed, or a Lagrangian, which may not."""
         return self.build()
 
     def simulate(self, **override: Any) -> Any:

@@ -5,7 +5,7 @@
 
 L is taken about the world's origin, or about the pivot of a body on a spherical joint; there only L is judged, since the pivot's force
 is unknown. Runs without a ledger of work and impulse (plain-Python steppers) are judged where the symmetries of the model allow it: along
-the vertical for L, across it for p.
+the vertical for L, across it for p. Of a Lagrangian: |J - J(0) - push of the forces| / max |J| of each declared symmetry.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def scale_of(a: Array) -> float:
 
 
 def is_forced(traj: Any) -> bool:
-    """Whether anything but gravity does work on the bodies."""
+    """Whether anything but gravity does work on the bodies, or anything outside a Lagrangian."""
+    if traj.is_lagrangian:
+        return bool(traj.model.formulas.features & {"force", "damping"}) or traj.meta.get("control") is not None
     damped = any(j.damping or j.friction or j.stiffness for j in traj.model.joints)
     return bool(traj.model.forces) or damped or traj.meta.get("control") is not None
 
@@ -51,7 +53,9 @@ def energy_drift(traj: Any) -> Curve | None:
 
 
 def momentum_drift(traj: Any) -> list[Curve]:
-    """Relative errors of the angular and linear balance; those that cannot be judged are left out."""
+    """Relative errors of the angular and linear balance; those that cannot be judged are left out. Of a Lagrangian: one per symmetry."""
+    if traj.is_lagrangian:
+        return _symmetry_drift(traj)
     model, pivot = traj.model, pivot_of(traj.model)
     L, p = traj.momentum[:, :3], traj.momentum[:, 3:]
     if pivot is not None:
@@ -67,6 +71,14 @@ def momentum_drift(traj: Any) -> list[Curve]:
     if not held:
         curves.append(Curve("linear" if across.shape[0] == 3 else "linear, level", _norm((p - p[0] - K) @ across.T) / scale_of(p)))
     return curves
+
+
+def _symmetry_drift(traj: Any) -> list[Curve]:
+    impulse = traj.impulse if is_forced(traj) else np.zeros_like(traj.momentum)
+    if not np.isfinite(impulse).all():
+        return []
+    change = np.abs(traj.momentum - traj.momentum[0] - impulse)
+    return [Curve(name, change[:, i] / scale_of(traj.momentum[:, i])) for i, name in enumerate(traj.model.symmetry_names)]
 
 
 def pivot_of(model: Model) -> Array | None:

@@ -18,9 +18,13 @@ TIME = "t (s)"
 
 def plot_trajectory(traj: Any, path: Any = None) -> Picture:
     """Figure of a run; written to a path (.png, .pdf, .svg) if one is given."""
+    if traj.is_lagrangian:
+        from dalembert.view.lagrangian_plots import plot_lagrangian
+
+        return plot_lagrangian(traj, path)
     target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
     with styled(), np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is drawn as far as it goes
-        picture = new_picture(13.0, 7.2, *_titles(traj))
+        picture = new_picture(13.0, 7.2, *titles(traj))
         grid = picture.add_gridspec(2, 3, width_ratios=(1, 1, 1))
         draw_energy_error(picture.add_subplot(grid[0, 0]), traj)
         draw_momentum_error(picture.add_subplot(grid[0, 1]), traj)
@@ -45,7 +49,8 @@ def plot_conservation(traj: Any) -> Picture:
     return picture
 
 
-def _titles(traj: Any) -> tuple[str, str]:
+def titles(traj: Any) -> tuple[str, str]:
+    """Title and subtitle of a figure of a run."""
     step = f"h = {traj.h:g} s, t = {traj.t[0]:g} … {traj.t[-1]:g} s, {len(traj)} nodes"
     status = "" if traj.status == "ok" else f"; {traj.status[:110]}"
     return f"{traj.model.name or 'model'}: {traj.meta['method']}", step + status
@@ -58,7 +63,7 @@ def draw_energy_error(axes: Any, traj: Any) -> None:
     if curve is None:
         _say(axes, "forces act, and their work\nwas not recorded")
         return
-    _line(axes, traj.t, curve.values, COLOURS[0])
+    line(axes, traj.t, curve.values, COLOURS[0])
     axes.set_ylabel(curve.label)
 
 
@@ -67,7 +72,8 @@ def draw_momentum_error(axes: Any, traj: Any) -> None:
     curves = momentum_drift(traj)
     axes.set(title="Momentum error", xlabel=TIME, ylabel="|balance error| / max |momentum|")
     if not curves:
-        _say(axes, "forces act, and their impulse\nwas not recorded")
+        none = traj.is_lagrangian and not traj.model.symmetry_names
+        _say(axes, "no symmetry was declared" if none else "forces act, and their impulse\nwas not recorded")
         return
     axes.set_yscale("log")
     drawn = False
@@ -75,7 +81,7 @@ def draw_momentum_error(axes: Any, traj: Any) -> None:
         values = np.where(curve.values > 0, curve.values, np.nan)
         some = bool(np.isfinite(values).any())
         drawn |= some
-        _line(axes, traj.t, values, colour, label=curve.label if some else f"{curve.label}: exactly 0")
+        line(axes, traj.t, values, colour, label=curve.label if some else f"{curve.label}: exactly 0")
     _set_time(axes, traj.t)
     axes.legend(loc="best")
     bottom, top = axes.get_ylim() if drawn else (1e-17, 1e-13)
@@ -89,7 +95,7 @@ def draw_energies(axes: Any, traj: Any) -> None:
         (traj.potential, "potential", COLOURS[2]),
         (traj.energy, "total", COLOURS[1]),
     ):
-        _line(axes, traj.t, values, colour, label=label, ls="--" if label == "total" else "-")
+        line(axes, traj.t, values, colour, label=label, ls="--" if label == "total" else "-")
     axes.set(title="Energy", xlabel=TIME, ylabel="energy (J)")
     axes.legend(loc="best", ncols=3)
     axes.margins(y=0.15)
@@ -105,7 +111,7 @@ def draw_angular_velocity(axes: Any, traj: Any) -> None:
     else:
         curves = [(b.name, np.linalg.norm(frames[b.name].omega, axis=1)) for b in bodies[: len(COLOURS)]]
     for (label, values), colour in zip(curves, COLOURS, strict=False):
-        _line(axes, traj.t, values, colour, label=label)
+        line(axes, traj.t, values, colour, label=label)
     what = "angular velocity in the body" if len(bodies) == 1 else "|angular velocity|"
     axes.set(title="Angular velocity", xlabel=TIME, ylabel=f"{what} (rad/s)")
     axes.legend(loc="best", ncols=3)
@@ -120,7 +126,7 @@ def draw_solver(axes: Any, traj: Any) -> None:
         _say(axes, "no equations to solve" if len(iterations) else "no steps")
         return
     t = traj.t[1:]
-    _line(axes, t, iterations, COLOURS[0], drawstyle="steps-pre", lw=1.0)
+    line(axes, t, iterations, COLOURS[0], drawstyle="steps-pre", lw=1.0)
     axes.set_ylim(0, iterations.max() + 1.5)
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_ylabel("iterations per step", color=COLOURS[0])
@@ -129,7 +135,7 @@ def draw_solver(axes: Any, traj: Any) -> None:
     other = axes.twinx()
     other.grid(False)
     other.set_yscale("log")
-    _line(other, t, np.where(residual > 0, residual, np.nan), COLOURS[1], lw=0.8, alpha=0.8)
+    line(other, t, np.where(residual > 0, residual, np.nan), COLOURS[1], lw=0.8, alpha=0.8)
     centre = np.exp(np.log(residual[residual > 0]).mean())
     low, high = other.get_ylim()
     other.set_ylim(max(min(low, 0.1 * centre), 1e-18), max(high, 10 * centre))
@@ -137,7 +143,8 @@ def draw_solver(axes: Any, traj: Any) -> None:
     other.spines["right"].set_visible(True)
 
 
-def _line(axes: Any, t: Array, y: Array, colour: str, **look: Any) -> None:
+def line(axes: Any, t: Array, y: Array, colour: str, **look: Any) -> None:
+    """A curve over time, thinned; a single node as a dot."""
     if len(t) == 1:
         look = {**look, "marker": "o", "ms": 4}
     axes.plot(*thin(t, y), color=colour, **look)

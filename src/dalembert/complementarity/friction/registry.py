@@ -4,8 +4,6 @@ judge, the documentation and the contract tests are made from these descriptions
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 from dalembert.complementarity.friction.problem import ContactProblem
 from dalembert.complementarity.friction.shapes import Shape
 from dalembert.complementarity.problem import Array
+from dalembert.complementarity.registry import load
 from dalembert.errors import OptionError, UnknownNameError
 
 
@@ -91,7 +90,6 @@ class FrictionModel:
 
 
 _models: dict[str, FrictionModel] = {}
-_loaded = False
 
 
 def register(**description: Any) -> FrictionModel:
@@ -101,25 +99,15 @@ def register(**description: Any) -> FrictionModel:
     return model
 
 
-def _load_all() -> None:
-    global _loaded
-    if _loaded:
-        return
-    _loaded = True
-    package = importlib.import_module("dalembert.complementarity.friction")
-    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-        importlib.import_module(found.name)
-
-
 def models() -> list[FrictionModel]:
     """All models, best first."""
-    _load_all()
+    load("dalembert.complementarity.friction")
     return sorted(_models.values(), key=lambda m: (m.rank, m.name))
 
 
 def find_model(name: str) -> FrictionModel:
     """The model of that name."""
-    _load_all()
+    load("dalembert.complementarity.friction")
     if name not in _models:
         raise UnknownNameError("friction model", name, _models)
     return _models[name]

@@ -94,10 +94,10 @@ def solve(system, work, record):
     z <- z - share J^-1 r  until  |J^-1 r| <= tol |z| + floor
 
     in the main unknowns (velocities; multipliers follow from them linearly), floor being the round-off that the guess comes with. Later,
-    or when corrections grow, a residual that round-off explains is enough. Where a correction leads to a longer one, only a share of it is taken: half as much
-    until the next one is shorter, then twice as much up to 1 (not under constraints: close to dependent rows corrections grow by round-off
-    alone). The number of iterations is added at the end of the workspace, and the
-    relative size of the last correction kept there.
+    or when corrections grow, a residual that round-off explains is enough. Where a correction leads to a longer one, only a share of it
+    is taken: half as much until the next one is shorter, then twice as much up to 1 (not under constraints: close to dependent rows
+    corrections grow by round-off alone). The number of iterations is added at the end of the workspace, and the relative size of the
+    last correction kept there.
     """
     tally = work.shape[0] - at.INFO_SIZE
     m = int(system[record + at.UNKNOWN])

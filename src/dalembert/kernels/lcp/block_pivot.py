@@ -20,6 +20,7 @@ from dalembert.kernels.lcp.dense import axpy
 from dalembert.kernels.lcp.dictionary import sides
 from dalembert.kernels.lcp.guard import forget, repeats
 from dalembert.kernels.lcp.polish import refine, size, solve_sides, worst
+from dalembert.kernels.lcp.run import conclude, prepare
 
 
 @inline
@@ -40,7 +41,7 @@ def _move(side, z, w, lower, upper, tol):
     return moved
 
 
-@kernel
+@inline
 def _sweep(M, lower, upper, z, w):
     """One projected Gauss-Seidel sweep with relaxation 1.3; w = M z + q follows z: M is symmetric."""
     for i in range(z.shape[0]):
@@ -62,11 +63,7 @@ def _first_sides(M, q, lower, upper, side, z, w, sweeps):
     for _ in range(sweeps):
         _sweep(M, lower, upper, z, w)
     for i in range(q.shape[0]):
-        side[i] = FREE
-        if z[i] == lower[i]:
-            side[i] = LOWER
-        elif z[i] == upper[i]:
-            side[i] = UPPER
+        side[i] = LOWER if z[i] == lower[i] else UPPER if z[i] == upper[i] else FREE
 
 
 @kernel
@@ -74,7 +71,7 @@ def block_pivot(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
     """options[FIRST]: sweeps before the first sides. Sides alone determine the next sides, so a repetition is a cycle."""
     if options[WARM] == 0.0:
         sides(lower, upper, side)
-        if options[FIRST] > 0.0 and options[SYMMETRIC] != 0.0:
+        if options[FIRST] > 0.0 and info[SYMMETRIC] != 0.0:
             _first_sides(M, q, lower, upper, side, z, w, int(options[FIRST]))
     forget(info)
     while True:
@@ -83,10 +80,19 @@ def block_pivot(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
         if repeats(side, info):
             return CYCLE
         tol = options[FEASIBILITY] * size(z)
-        if worst(side, z, w, lower, upper) <= tol:
-            refine(M, q, side, z, w, options, B, V, I, info)
+        if info[SYMMETRIC] == 0.0 and worst(side, z, w, lower, upper) <= tol:
+            refine(M, q, side, z, w, options, B, V, I, info)  # L D L^T of a definite matrix is as accurate without
         if _move(side, z, w, lower, upper, tol) == 0:
             return SOLVED
         if info[PIVOTS] >= options[LIMIT]:
             return PIVOT_LIMIT
         info[PIVOTS] += 1.0
+
+
+@kernel
+def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+    """The problem as it was given, judged: see `run.py`."""
+    bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
+    if bad != SOLVED:
+        return bad, 0, 0.0, 0.0
+    return conclude(block_pivot(S, V[9], V[10], V[11], side, z, w, options, A, B, V, I, info), M, q, lower, upper, z, w, V, info)

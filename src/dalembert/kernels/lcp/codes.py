@@ -18,15 +18,15 @@ WARM = 0
 LIMIT = 1
 FEASIBILITY = 2
 FIRST = 3  # options of the method itself: FIRST, FIRST + 1, FIRST + 2
-SYMMETRIC = 7  # set by `run`
 
 # info
 PIVOTS = 0
-RESIDUAL = 1
-RELATIVE = 2
-PLACE = 3  # index of what is wrong with the input
+PLACE = 1  # index of what is wrong with the input
+SYMMETRIC = 2  # 1 where M equals its transpose
+SCALE = 3  # common factor of z: see `scaling.py`
+INFO = 8  # how many there are; 4 to 7 are those of `polish.py` and `guard.py`
 
-# what is wrong with the input: answers of `run` beside those above
+# what is wrong with the input: answers of `prepare` beside SOLVED
 BAD_MATRIX = 10
 BAD_VECTOR = 11
 BAD_BOUNDS = 12
@@ -35,5 +35,7 @@ BAD_START = 13
 MATRIX = types.float64[:, ::1]
 INTS = types.int64[::1]
 INT_MATRIX = types.int64[:, ::1]
-#: status = solve(M, q, lower, upper, side, z, w, options, A, B, V, I, info)
-SOLVE = types.int64(MATRIX, ARRAY, ARRAY, ARRAY, INTS, ARRAY, ARRAY, ARRAY, MATRIX, MATRIX, MATRIX, INT_MATRIX, ARRAY)
+#: status, pivots, residual, relative residual = run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info)
+RUN = types.Tuple((types.int64, types.int64, types.float64, types.float64))(
+    MATRIX, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, INTS, MATRIX, MATRIX, MATRIX, MATRIX, INT_MATRIX, ARRAY
+)

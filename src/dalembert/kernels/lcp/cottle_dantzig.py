@@ -7,6 +7,7 @@ from dalembert.kernels.lcp.drive import drive
 from dalembert.kernels.lcp.guard import forget, repeats
 from dalembert.kernels.lcp.keller import feasible_start
 from dalembert.kernels.lcp.polish import size, violation
+from dalembert.kernels.lcp.run import conclude, prepare
 
 
 @kernel
@@ -44,3 +45,12 @@ def cottle_dantzig(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
             guard[s] = 1
         for i in range(n):
             z[i] = x[i] if side[i] == FREE else z[i]
+
+
+@kernel
+def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+    """The problem as it was given, judged: see `run.py`."""
+    bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
+    if bad != SOLVED:
+        return bad, 0, 0.0, 0.0
+    return conclude(cottle_dantzig(S, V[9], V[10], V[11], side, z, w, options, A, B, V, I, info), M, q, lower, upper, z, w, V, info)

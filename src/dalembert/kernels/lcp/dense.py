@@ -1,5 +1,7 @@
 """Dense rows: the loops in which the solvers spend their time. Written so that they vectorise without unsafe arithmetic."""
 
+import math
+
 from dalembert.kernels._jit import inline, kernel
 
 
@@ -15,6 +17,15 @@ def axpy4(y, f0, x0, f1, x1, f2, x2, f3, x3):
     """y += f0 x0 + f1 x1 + f2 x2 + f3 x3: four times the work of `axpy` for each load and store of y."""
     for j in range(y.shape[0]):
         y[j] += (f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])
+
+
+@inline
+def axpy4_twice(y, f0, f1, f2, f3, z, g0, g1, g2, g3, x0, x1, x2, x3):
+    """y += f0 x0 + f1 x1 + f2 x2 + f3 x3 and z with g in place of f: each x is read once for both."""
+    for j in range(y.shape[0]):
+        a, b, c, d = x0[j], x1[j], x2[j], x3[j]
+        y[j] += (f0 * a + f1 * b) + (f2 * c + f3 * d)
+        z[j] += (g0 * a + g1 * b) + (g2 * c + g3 * d)
 
 
 @inline
@@ -58,6 +69,40 @@ def absolute_dot(x, y):
 
 
 @inline
+def largest(x):
+    """max |x_j|, with four partial maxima."""
+    n = x.shape[0]
+    a0 = a1 = a2 = a3 = 0.0
+    for k in range(n // 4):
+        j = 4 * k
+        b0, b1, b2, b3 = abs(x[j]), abs(x[j + 1]), abs(x[j + 2]), abs(x[j + 3])
+        a0 = b0 if b0 > a0 else a0
+        a1 = b1 if b1 > a1 else a1
+        a2 = b2 if b2 > a2 else a2
+        a3 = b3 if b3 > a3 else a3
+    for j in range(4 * (n // 4), n):
+        a0 = max(a0, abs(x[j]))
+    return max(max(a0, a1), max(a2, a3))
+
+
+@inline
+def least(x):
+    """min x_j, with four partial minima; infinite where there is none."""
+    n = x.shape[0]
+    a0 = a1 = a2 = a3 = math.inf
+    for k in range(n // 4):
+        j = 4 * k
+        b0, b1, b2, b3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+        a0 = b0 if b0 < a0 else a0
+        a1 = b1 if b1 < a1 else a1
+        a2 = b2 if b2 < a2 else a2
+        a3 = b3 if b3 < a3 else a3
+    for j in range(4 * (n // 4), n):
+        a0 = min(a0, x[j])
+    return min(min(a0, a1), min(a2, a3))
+
+
+@inline
 def largest_product(x, y):
     """max |x_j| y_j, with four partial maxima."""
     n = x.shape[0]
@@ -81,7 +126,7 @@ def product(M, z, q, w):
         w[i] = q[i] + dot(M[i], z)
 
 
-@kernel
+@inline
 def add_product(M, symmetric, y, index, w):
     """w += M y. Of a symmetric M only the rows with y_i != 0 are read. index: workspace of whole numbers."""
     n = M.shape[0]

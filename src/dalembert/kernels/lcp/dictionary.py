@@ -74,7 +74,7 @@ def build(M, lower, upper, side, T, tiny):
         side[r] = FREE
 
 
-@kernel
+@inline
 def values(side, z, w, x):
     """x = the basic variables."""
     for i in range(side.shape[0]):

@@ -1,8 +1,12 @@
 """The one judge of all solvers, compiled: see `dalembert.complementarity.residual`."""
 
+import math
+
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.lcp.dense import absolute_dot, dot
 from dalembert.kernels.status import TINY
+
+ROUND_OFF = 1e-12
 
 
 @inline
@@ -29,29 +33,42 @@ def _given(M, q, lower, upper, z):
 
 
 @kernel
+def _exact(M, q, lower, upper, z, w):
+    """The relative residual, all of it; w = M z + q, residuals are numbers."""
+    relative, given = 0.0, _given(M, q, lower, upper, z)
+    for i in range(q.shape[0]):
+        row = M[i]
+        r = abs(z[i] - min(max(z[i] - w[i], lower[i]), upper[i]))
+        if r != 0.0:
+            big, top = _largest(row, z)
+            ratio = r / (abs(q[i]) + absolute_dot(row, z) + 1e-8 * big * top + TINY)
+            relative = relative if ratio <= relative else ratio
+            ratio = 1e-3 * r / (max(given * big, abs(q[i])) + TINY)
+            relative = relative if ratio <= relative else ratio
+    return relative
+
+
+@kernel
 def residuals(M, q, lower, upper, z, w):
     """Sets w = M z + q. Returns (natural residual, relative residual):
 
-    r_i = |z_i - clip(z_i - w_i, lower_i, upper_i)|,   max r_i   and   max of r_i / s_i and of 1e-3 r_i / (g max_j |M_ij|),
+    r_i = |z_i - clip(z_i - w_i, lower_i, upper_i)|,   max r_i   and   max of r_i / s_i and of 1e-3 r_i / max(g max_j |M_ij|, |q_i|),
     s_i = |q_i| + sum_j |M_ij z_j| + 1e-8 max_j |M_ij| max |z_j| over the j with M_ij != 0,   g as in `_given`
+
+    Both are at most r_i / |q_i|, which costs less: where that is at round-off, or r_i / (|q_i| + sum_j |M_ij z_j|) and 1e-3 r_i / |q_i|
+    are, these bounds are the answer.
     """
-    worst, relative, given = 0.0, 0.0, -1.0
+    worst, bound = 0.0, 0.0
     for i in range(q.shape[0]):
-        row = M[i]
+        row, scale = M[i], abs(q[i]) + TINY
         w[i] = q[i] + dot(row, z)
         r = abs(z[i] - min(max(z[i] - w[i], lower[i]), upper[i]))
-        if r == 0.0:
-            continue
-        if not r <= worst:
-            worst = r
-        s = abs(q[i]) + absolute_dot(row, z)
-        if r <= relative * s and r <= 1e-12 * abs(q[i]):
-            continue
-        if given < 0.0:
-            given = _given(M, q, lower, upper, z)
-        big, top = _largest(row, z)
-        ratio = r / (s + 1e-8 * big * top + TINY)
-        relative = relative if ratio <= relative else ratio
-        ratio = 1e-3 * r / (max(given * big, abs(q[i])) + TINY)
-        relative = relative if ratio <= relative else ratio
-    return worst, relative
+        if not r < math.inf:
+            return math.inf, math.inf
+        if r != 0.0:
+            worst = max(worst, r)
+            if r <= ROUND_OFF * scale:
+                bound = max(bound, r / scale)
+            else:
+                bound = max(bound, r / (scale + absolute_dot(row, z)), 1e-3 * r / scale)
+    return worst, bound if bound <= ROUND_OFF else _exact(M, q, lower, upper, z, w)

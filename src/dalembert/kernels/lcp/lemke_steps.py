@@ -1,4 +1,4 @@
-"""Parts of Lemke's method: the parameter's column, the lexicographic ratio test, the exchange of two variables.
+"""Parts of Lemke's method: the parameter's column, the ratio test and its lexicographic rule.
 
 Variables: z_i is i, w_i is n + i, the parameter t is 2 n. Rows hold the basic ones, with values x and bounds lo, hi; columns the others.
 T[j, i] is the derivative of row i by column j; column n is the parameter's at the start.
@@ -6,7 +6,8 @@ T[j, i] is the derivative of row i by column j; column n is the parameter's at t
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.lcp.codes import LOWER
-from dalembert.kernels.lcp.dense import axpy
+from dalembert.kernels.lcp.dense import axpy, largest, least
+from dalembert.kernels.lcp.exchanges import exchange
 
 INFINITY = float("inf")
 
@@ -35,7 +36,7 @@ def first_column(column, x, lo, hi, sign, row_var, attempt):
     """
     n, r, most = x.shape[0], -1, 0.0
     for i in range(n):
-        size = 1.0 + (0.618033988749895 * attempt * (i + 1)) % 1.0
+        size = 1.0 if attempt == 0 else 1.0 + (0.618033988749895 * attempt * (i + 1)) % 1.0
         column[i] = size * sign[i] if row_var[i] >= n and (lo[i] == 0.0 or hi[i] == 0.0) else 0.0
         if column[i] != 0.0 and -x[i] / column[i] >= most:
             r, most = i, -x[i] / column[i]
@@ -43,12 +44,12 @@ def first_column(column, x, lo, hi, sign, row_var, attempt):
 
 
 @inline
-def enter_parameter(T, r, x, lo, hi, row_var, col_var, place):
+def enter_parameter(T, C, P, r, x, lo, hi, row_var, col_var, place):
     """t enters at t0 = |x_r|, the variable of row r leaves to column n, and its partner's column r moves next."""
     n = x.shape[0]
     t0 = -x[r] / T[n, r]
     axpy(x, t0, T[n])
-    exchange(T, n, r)
+    exchange(T, C, P, 0, T[n], n, r)
     x[r], lo[r], hi[r] = t0, 0.0, INFINITY
     left = row_var[r]
     row_var[r], col_var[n] = 2 * n, left
@@ -71,36 +72,20 @@ def column_of_parameter(column, x, lo, hi):
 
 
 @inline
-def ray(T, s, direction, row_var, var, w):
-    """w = the direction of z along which column s moves without end."""
-    n = T.shape[1]
+def ray(column, direction, row_var, var, w):
+    """w = the direction of z along which the column moves without end."""
+    n = column.shape[0]
     for i in range(n):
         w[i] = 0.0
     for i in range(n):
         if row_var[i] < n:
-            w[row_var[i]] = direction * T[s, i]
+            w[row_var[i]] = direction * column[i]
     if var < n:
         w[var] = direction
 
 
-@kernel
-def exchange(T, s, r):
-    """The variable of column s becomes basic in row r; that of row r goes to column s."""
-    column = T[s]
-    inverse = 1.0 / column[r]
-    for i in range(column.shape[0]):
-        column[i] *= inverse
-    column[r] = inverse
-    for j in range(T.shape[0]):
-        if j != s:
-            f = T[j, r]
-            if f != 0.0:
-                T[j, r] = 0.0
-                axpy(T[j], -f, column)
-
-
 @inline
-def _perturbation(i, j, d, T, sign, row_var, col_var, place):
+def _perturbation(i, j, d, T, sign, row_var, place):
     """Change of row i's ratio by the perturbation e^(j+1) of q_j: q_j + e is the old problem with w_j - e for w_j."""
     n = T.shape[1]
     k = place[n + j]
@@ -110,14 +95,14 @@ def _perturbation(i, j, d, T, sign, row_var, col_var, place):
 
 
 @kernel
-def _lexicographic(T, s, direction, count, sign, row_var, col_var, place, ties):
+def lexicographic(T, column, direction, count, sign, row_var, place, ties):
     """The row among ties[:count] whose perturbed ratio is least; -1 stands for the moving variable's own bound, which is not perturbed."""
     n = T.shape[1]
     for j in range(n):
         least, kept = INFINITY, 0
         for k in range(count):
             i = ties[k]
-            value = 0.0 if i < 0 else _perturbation(i, j, direction * T[s, i], T, sign, row_var, col_var, place)
+            value = 0.0 if i < 0 else _perturbation(i, j, direction * column[i], T, sign, row_var, place)
             slack = 1e-11 * max(1.0, abs(value))
             if value < least - slack:
                 least, kept = value, 0
@@ -131,35 +116,35 @@ def _lexicographic(T, s, direction, count, sign, row_var, col_var, place, ties):
 
 
 @inline
-def ratio(T, s, direction, width, x, lo, hi, sign, row_var, col_var, place, ties):
-    """(theta, r): how far column s can move and which row stops it; r = -1: its own other bound, r = -2: nothing, a ray.
-
-    Ties go to the parameter, then to the lexicographic rule.
+def steps(column, direction, x, lo, hi, tiny, t):
+    """t_i = how far the column can move until row i reaches a bound; infinite where the row hardly moves, by less than tiny times the
+    largest move. Returns the least.
     """
-    n, column, big = x.shape[0], T[s], 0.0
-    for i in range(n):
-        big = max(big, abs(column[i]))
-    small = 1e-14 * max(1.0, big)
-    theta = width
-    for i in range(n):
+    small = tiny * max(1.0, largest(column))
+    for i in range(x.shape[0]):
         d = direction * column[i]
-        if abs(d) > small:
-            t = ((lo[i] if d < 0.0 else hi[i]) - x[i]) / d
-            if t < theta:
-                theta = max(t, 0.0)
+        low, high = lo[i], hi[i]
+        t[i] = ((low if d < 0.0 else high) - x[i]) / d if abs(d) > small else INFINITY
+    return max(0.0, least(t))
+
+
+@inline
+def stops(t, theta, width, row_var, ties):
+    """(r, count): the row that stops a step theta = min t or width; count > 1: the candidates are ties[:count], r is undecided.
+
+    r = -1: the moving variable's own other bound, -2: nothing, a ray. The parameter goes before others.
+    """
+    n = t.shape[0]
     if theta == INFINITY:
-        return theta, -2
+        return -2, 1
     near, count = theta + 1e-15 * (1.0 + theta), 0
     if width <= near:
         ties[count] = -1
         count += 1
     for i in range(n):
-        d = direction * column[i]
-        if abs(d) > small and ((lo[i] if d < 0.0 else hi[i]) - x[i]) / d <= near:
+        if t[i] <= near:
             if row_var[i] == 2 * n:
-                return theta, i
+                return i, 1
             ties[count] = i
             count += 1
-    if count == 1:
-        return theta, ties[0]
-    return theta, _lexicographic(T, s, direction, count, sign, row_var, col_var, place, ties)
+    return ties[0], count

@@ -6,6 +6,7 @@ from dalembert.kernels.lcp.dense import axpy
 from dalembert.kernels.lcp.dictionary import build, pivot, sides, values
 from dalembert.kernels.lcp.guard import forget, repeats
 from dalembert.kernels.lcp.polish import polish, size
+from dalembert.kernels.lcp.run import conclude, prepare
 
 
 @inline
@@ -74,3 +75,12 @@ def murty(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
             turn += 1
         if turn == 0:
             return SOLVED
+
+
+@kernel
+def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+    """The problem as it was given, judged: see `run.py`."""
+    bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
+    if bad != SOLVED:
+        return bad, 0, 0.0, 0.0
+    return conclude(murty(S, V[9], V[10], V[11], side, z, w, options, A, B, V, I, info), M, q, lower, upper, z, w, V, info)

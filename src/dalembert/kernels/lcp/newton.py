@@ -7,6 +7,7 @@ from dalembert.kernels.lcp.factor import lu_factor, lu_solve
 from dalembert.kernels.lcp.guard import fingerprint
 from dalembert.kernels.lcp.newton_functions import MINIMUM, SMOOTHING, evaluate
 from dalembert.kernels.lcp.polish import guess, polish, size, worst
+from dalembert.kernels.lcp.run import conclude, prepare
 
 
 @inline
@@ -111,3 +112,12 @@ def newton(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
         product(M, z, q, w)
         if most <= c or theta == 0.0:  # near the path of zeros for this c: on to a smaller one
             c *= options[FIRST + 2] if theta == 1.0 else 0.5
+
+
+@kernel
+def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+    """The problem as it was given, judged: see `run.py`."""
+    bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
+    if bad != SOLVED:
+        return bad, 0, 0.0, 0.0
+    return conclude(newton(S, V[9], V[10], V[11], side, z, w, options, A, B, V, I, info), M, q, lower, upper, z, w, V, info)

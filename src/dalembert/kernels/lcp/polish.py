@@ -30,11 +30,11 @@ def _solve(B, k, V, I, info):
         lu_solve(B, k, I[1], V[0], V[1])
 
 
-@kernel
+@inline
 def solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):
     """Set z and w by side. False where M_aa is singular. Uses B, V[0], V[1], I[0], I[1], I[4]."""
     n, k, index, rhs = q.shape[0], 0, I[0], V[0]
-    symmetric = options[SYMMETRIC] != 0.0
+    symmetric = info[SYMMETRIC] != 0.0
     for i in range(n):
         w[i] = q[i]
         z[i] = lower[i] if side[i] == LOWER else upper[i]
@@ -72,10 +72,10 @@ def _add(M, symmetric, z, w, k, V, I):
     return True
 
 
-@kernel
+@inline
 def refine(M, q, side, z, w, options, B, V, I, info):
     """One step of iterative refinement with the factor that `solve_sides` left in B."""
-    n, k, symmetric = q.shape[0], 0, options[SYMMETRIC] != 0.0
+    n, k, symmetric = q.shape[0], 0, info[SYMMETRIC] != 0.0
     for i in range(n):
         w[i] = q[i]
     add_product(M, symmetric, z, I[4], w)
@@ -90,9 +90,20 @@ def refine(M, q, side, z, w, options, B, V, I, info):
 @kernel
 def polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
     """`solve_sides` and `refine`, twice where M is not symmetric: rows of very different size need it."""
-    if not (solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info) and refine(M, q, side, z, w, options, B, V, I, info)):
+    if not solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):
         return False
-    return options[SYMMETRIC] != 0.0 or refine(M, q, side, z, w, options, B, V, I, info)
+    for _ in range(0 if _none_free(side) else 1 if info[SYMMETRIC] != 0.0 else 2):
+        if not refine(M, q, side, z, w, options, B, V, I, info):
+            return False
+    return True
+
+
+@inline
+def _none_free(side):
+    for i in range(side.shape[0]):
+        if side[i] == FREE:
+            return False
+    return True
 
 
 @inline
@@ -115,7 +126,7 @@ def violation(i, side, z, w, lower, upper):
     return max(0.0, -w[i]) if side[i] == LOWER else max(0.0, w[i])
 
 
-@kernel
+@inline
 def worst(side, z, w, lower, upper):
     """Largest violation."""
     most = 0.0

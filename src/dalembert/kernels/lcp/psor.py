@@ -4,6 +4,7 @@ from dalembert.kernels._jit import kernel
 from dalembert.kernels.lcp.codes import FIRST, LIMIT, PIVOT_LIMIT, PIVOTS, SINGULAR, SOLVED, WARM
 from dalembert.kernels.lcp.dense import dot, product
 from dalembert.kernels.lcp.polish import guess, polish, size, worst
+from dalembert.kernels.lcp.run import conclude, prepare
 
 
 @kernel
@@ -47,3 +48,12 @@ def psor(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
             z[i] = kept[i]
         product(M, z, q, w)
     return status
+
+
+@kernel
+def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+    """The problem as it was given, judged: see `run.py`."""
+    bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
+    if bad != SOLVED:
+        return bad, 0, 0.0, 0.0
+    return conclude(psor(S, V[9], V[10], V[11], side, z, w, options, A, B, V, I, info), M, q, lower, upper, z, w, V, info)

@@ -1,42 +1,25 @@
-"""From a problem as it was given to a judged answer: check, scale, solve, scale back, judge. One compiled call."""
+"""From a problem as it was given to a judged answer: check, scale, solve, scale back, judge. One compiled call per problem.
+
+Every method ends its file with a kernel `run` that has one signature (`codes.RUN`) and calls `prepare`, the method, `conclude`. A run that
+took the method as a first-class argument would be one kernel for all, but looking that argument up costs 4 us per call.
+
+    status, pivots, residual, relative = run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info)
+
+    z                      in: the start, where options[WARM]; out: the answer, within its bounds
+    w                      M z + q
+    S (n, n), V (13, n)    workspace beside that of the method; V[7]: the direction of the ray where the method ended on one
+    info (8,)              PLACE: index of what is wrong with the input
+"""
 
 import math
 
-from dalembert.kernels._jit import ARRAY, kernel, types
-from dalembert.kernels.lcp.codes import (
-    BAD_START,
-    FREE,
-    INT_MATRIX,
-    INTS,
-    LOWER,
-    MATRIX,
-    PLACE,
-    RELATIVE,
-    RESIDUAL,
-    SOLVE,
-    SOLVED,
-    SYMMETRIC,
-    UPPER,
-    WARM,
-)
+from dalembert.kernels._jit import inline
+from dalembert.kernels.lcp.codes import BAD_START, FREE, LOWER, PIVOTS, PLACE, SCALE, SOLVED, SYMMETRIC, UPPER, WARM
 from dalembert.kernels.lcp.judge import residuals
 from dalembert.kernels.lcp.scaling import check, scale, symmetric
 
-#: status = run(solve, M, q, lower, upper, side, z, w, options, S, A, B, V, I, info)
-RUN = types.int64(
-    types.FunctionType(SOLVE), MATRIX, ARRAY, ARRAY, ARRAY, INTS, ARRAY, ARRAY, ARRAY, MATRIX, MATRIX, MATRIX, MATRIX, INT_MATRIX, ARRAY
-)
 
-
-@kernel
-def _unscale(g, d, lower, upper, z):
-    """z within its bounds; on a bound where it was on the scaled one."""
-    for i in range(z.shape[0]):
-        x = g * d[i] * z[i]
-        z[i] = min(max(x, lower[i]), upper[i])
-
-
-@kernel
+@inline
 def _start(g, d, lower, upper, side, z):
     """Scaled start and its sides."""
     for i in range(z.shape[0]):
@@ -49,20 +32,20 @@ def _start(g, d, lower, upper, side, z):
         z[i] = x / (g * d[i])
 
 
-@kernel
-def run(solve, M, q, lower, upper, side, z, w, options, S, A, B, V, I, info):
-    """solve: a method of this folder. z: in the start, where options[WARM]; out the answer, within its bounds.
+@inline
+def prepare(M, q, lower, upper, side, z, options, S, V, info):
+    """Check the input and scale it: S, V[9], V[10], V[11] are M, q, lower, upper; V[8] and info[SCALE] the scales of z.
 
-    w = M z + q, or the direction of the ray where the method ended on one. S (n, n) and V (12, n): workspace beside that of the method.
+    Returns SOLVED or what is wrong.
     """
-    bad = check(M, q, lower, upper, info)
+    n, d = q.shape[0], V[8]
+    for i in range(info.shape[0]):
+        info[i] = 0.0
+    bad = check(M, q, lower, upper, V[0], info)
     if bad != SOLVED:
         return bad
-    n = q.shape[0]
-    d, q_s, lower_s, upper_s = V[8], V[9], V[10], V[11]
-    alike = symmetric(M)
-    options[SYMMETRIC] = 1.0 if alike else 0.0
-    g = scale(M, q, lower, upper, alike, d, V[0], S, q_s, lower_s, upper_s)
+    info[SYMMETRIC] = 1.0 if symmetric(M) else 0.0
+    g = scale(M, q, lower, upper, info[SYMMETRIC] != 0.0, d, V[0], S, V[9], V[10], V[11])
     if options[WARM] != 0.0:
         for i in range(n):
             if not abs(z[i]) < math.inf:
@@ -71,12 +54,17 @@ def run(solve, M, q, lower, upper, side, z, w, options, S, A, B, V, I, info):
         _start(g, d, lower, upper, side, z)
     else:
         for i in range(n):
-            z[i] = min(max(0.0, lower_s[i]), upper_s[i])
-    status = solve(S, q_s, lower_s, upper_s, side, z, w, options, A, B, V, I, info)
-    for i in range(n):
-        V[7, i] = w[i] * d[i]  # a ray is a direction of z
-        if not abs(z[i]) < math.inf:
-            z[i] = min(max(0.0, lower[i]), upper[i])
-    _unscale(g, d, lower, upper, z)
-    info[RESIDUAL], info[RELATIVE] = residuals(M, q, lower, upper, z, w)
-    return status
+            z[i] = min(max(0.0, V[10, i]), V[11, i])
+    info[SCALE] = g
+    return SOLVED
+
+
+@inline
+def conclude(status, M, q, lower, upper, z, w, V, info):
+    """Scale back and judge; z is put within its bounds. Returns what `run` does."""
+    for i in range(z.shape[0]):
+        V[7, i] = w[i] * V[8, i]  # a ray is a direction of z
+        x = info[SCALE] * V[8, i] * z[i]
+        z[i] = min(max(x if abs(x) < math.inf else 0.0, lower[i]), upper[i])
+    residual, relative = residuals(M, q, lower, upper, z, w)
+    return status, int(info[PIVOTS]), residual, relative

@@ -18,7 +18,7 @@ def power_of_two(x):
     """The power of two next below x, within the range in which its square is a number."""
     if not x > 1e-150:
         return 1.0
-    return 2.0 ** math.floor(math.log2(min(x, 1e150)))
+    return math.ldexp(0.5, math.frexp(min(x, 1e150))[1])
 
 
 @inline
@@ -40,18 +40,29 @@ def _largest(M, d, alike, big):
 
 
 @kernel
-def check(M, q, lower, upper, info):
-    """Numbers everywhere, lower <= upper, bounds on the right side of infinity."""
-    n = q.shape[0]
+def _not_finite(row):
+    bad = False
+    for j in range(row.shape[0]):
+        bad |= not abs(row[j]) < math.inf
+    return bad
+
+
+@inline
+def check(M, q, lower, upper, big, info):
+    """Numbers everywhere, lower <= upper, bounds on the right side of infinity. big: workspace; 0 times what is no number is none."""
+    n, wrong = q.shape[0], False
     for i in range(n):
-        bad, row = 0, M[i]
+        big[i] = 0.0
+    for i in range(n):
+        row = M[i]
         for j in range(n):
-            bad += not abs(row[j]) < math.inf
-        if bad:
-            info[PLACE] = i
-            return BAD_MATRIX
+            big[j] += 0.0 * row[j]
+    for i in range(n):
+        wrong |= big[i] != 0.0
     for i in range(n):
         info[PLACE] = i
+        if wrong and _not_finite(M[i]):
+            return BAD_MATRIX
         if not abs(q[i]) < math.inf:
             return BAD_VECTOR
         if not lower[i] <= upper[i] or lower[i] == math.inf or upper[i] == -math.inf:
@@ -59,18 +70,29 @@ def check(M, q, lower, upper, info):
     return SOLVED
 
 
+@inline
+def _alike(row, r0, r1, r2, r3, i, j):
+    """Whether row[i : i + 4] are the entries j of four rows."""
+    return (row[i] == r0[j]) & (row[i + 1] == r1[j]) & (row[i + 2] == r2[j]) & (row[i + 3] == r3[j])
+
+
 @kernel
 def symmetric(M):
-    """Whether M equals its transpose, entry by entry."""
-    for i in range(M.shape[0]):
-        row = M[i]
-        for j in range(i):
-            if row[j] != M[j, i]:
+    """Whether M equals its transpose, entry by entry; four columns at a time, so that memory is read by lines."""
+    n = M.shape[0]
+    for i in range(0, n - 3, 4):
+        r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
+        for j in range(i, n):
+            if not _alike(M[j], r0, r1, r2, r3, i, j):
+                return False
+    for i in range(n - n % 4, n):
+        for j in range(i, n):
+            if M[i, j] != M[j, i]:
                 return False
     return True
 
 
-@kernel
+@inline
 def scale(M, q, lower, upper, alike, d, big, S, q_s, lower_s, upper_s):
     """Fill d (the diagonal of D) and the scaled problem. Returns g. alike: M is symmetric."""
     n = q.shape[0]
@@ -105,7 +127,8 @@ def scale(M, q, lower, upper, alike, d, big, S, q_s, lower_s, upper_s):
                     g = max(g, abs(x) / d[i])
     g = power_of_two(g) if g > 0.0 else 1.0
     for i in range(n):
-        q_s[i] /= g
-        lower_s[i] = lower[i] / (g * d[i])
-        upper_s[i] = upper[i] / (g * d[i])
+        f = g * d[i]
+        q_s[i] = q_s[i] / g
+        lower_s[i] = lower[i] / f
+        upper_s[i] = upper[i] / f
     return g

@@ -5,8 +5,6 @@ omega_i = R_i^T omega_p + omega_joint,   v_i = R_i^T (v_p + omega_p x p_i) + v_j
 c_i = ad(V_i) V_joint = (omega_i x omega_joint, v_i x omega_joint + omega_i x v_joint)     velocity-dependent acceleration
 """
 
-import math
-
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.mat3 import apply_transposed, load9, mul, store9
 from dalembert.kernels.smallmat import add, cross, load3, mat_vec, store3
@@ -32,6 +30,7 @@ from dalembert.kernels.tree.layout import (
     R,
 )
 from dalembert.kernels.tree.record import record
+from dalembert.kernels.trig import sin_cos
 
 
 @inline
@@ -53,8 +52,7 @@ def place(system, work, i, q, out):
     tree = load9(system, at + R_TREE)
     p = load3(system, at + P_TREE)
     if kind == REVOLUTE:
-        c = math.cos(work[qi])
-        s = math.sin(work[qi])
+        s, c = sin_cos(work[qi])
         # tree Rz(q): columns 0 and 1 are mixed, column 2 stays
         rot = (
             c * tree[0] + s * tree[1], c * tree[1] - s * tree[0], tree[2],

@@ -71,6 +71,7 @@ from dalembert.kernels.tree.variational.layout import (
 from dalembert.kernels.tree.variational.linear import solve_any
 from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT
 from dalembert.kernels.tree.variational.retraction import retract
+from dalembert.kernels.tree.variational.vectors import product
 
 REDUNDANT = 1e-10  # pivots of the small matrix below this part of the largest are zero
 
@@ -211,7 +212,7 @@ def small_matrix(system, work, side, both, rows, total, wl, wr):
         for i in range(nv):
             work[reply + r * nv + i] = work[dv + i]
         for s in range(total):
-            work[schur + s * total + r] = inner(work, ahead + s * nv, dv, nv)
+            work[schur + s * total + r] = product(work, ahead + s * nv, dv, nv)
         work[schur + r * total + r] += 1.0 if r >= m and soft == 0.0 else soft
         diagonal = abs(work[schur + r * total + r])
         work[order + 2 * total + r] = 1.0 / math.sqrt(diagonal) if diagonal > 0.0 else 1.0
@@ -222,15 +223,6 @@ def small_matrix(system, work, side, both, rows, total, wl, wr):
 
 
 @inline
-def inner(work, a, b, n):
-    """work[a : a + n] . work[b : b + n]"""
-    total = 0.0
-    for i in range(n):
-        total += work[a + i] * work[b + i]
-    return total
-
-
-@inline
 def impulses(system, work, total, velocity, gap):
     """Solve the small matrix for the impulses that take away gap + ROWS_NEW velocity; returns where they are."""
     data = int(system[STEPPER_DATA])
@@ -238,7 +230,7 @@ def impulses(system, work, total, velocity, gap):
     right, order, rows = int(system[data + PUSH]), int(system[data + ORDER]), int(system[data + ROWS_NEW])
     scales = order + 2 * total
     for r in range(total):
-        missing = inner(work, rows + r * nv, velocity, nv) + (work[gap + r] if gap >= 0 else 0.0)
+        missing = product(work, rows + r * nv, velocity, nv) + (work[gap + r] if gap >= 0 else 0.0)
         work[right + r] = -missing * work[scales + r]
     apply(work, int(system[data + SCHUR]), order, total, int(work[order + 3 * total]), right, right + total)
     for r in range(total):

@@ -1,8 +1,9 @@
 """Where a variational step keeps its numbers.
 
-state    q (nq), p (nv), then three earlier interval velocities (nv each, latest first), and for the prediction of the next one their
-         number and their times relative to the node
-system   from STEPPER_DATA on: options, and where the parts of the workspace start
+state    q (nq), p (nv), then earlier interval velocities (nv each, latest first), and what the prediction of the next one and its
+         correction go by
+system   from STEPPER_DATA on: options, where the parts of the workspace start, and the table of the prediction: for each stage of a
+         composition its weight, then the coefficients of 1, 2, ..., HISTORY velocities
 work     from AT_FREE on: vectors, then one record per link for each configuration ("side") that a method evaluates, then the factors
 """
 
@@ -44,14 +45,23 @@ SCHUR = 30  # ROWS_NEW REPLY^T, eliminated (m m)
 ORDER = 31  # order of its rows and columns (2 m), scale of its rows (m), its rank
 PUSH = 32  # right side and correction of the impulses (2 m)
 SPARE_ROWS = 33  # (m nv)
-DATA_SIZE = 36
+STAGES = 35  # substeps of the composition
+TABLE = 36  # where the table of the prediction starts in system
+DENSE = 37  # J and df/dv of small trees (2 nv nv); 0: the tree is eliminated link by link
+DATA_SIZE = 38
+DENSE_MOST = 8  # joints up to which dense matrices are cheaper
 
 # state, after q and p
-HISTORY = 3  # interval velocities that are kept
-# behind them: their number, their times relative to the current node
-KNOWN = 0
-TIMES = 1
-STATE_TAIL = TIMES + HISTORY
+HISTORY = 12  # interval velocities that are kept
+KNOWN = 0  # how many of them the prediction may use
+STAGE = 1  # of the composition, that comes next
+BASE = 2  # h of the composition
+MISFIT = 3  # |h| times the first correction of the last step (rad, m)
+RATE = 4  # by how much a second correction was smaller than the first, when last there were two; 0: not known
+RATE_MISFIT = 5  # misfit at that time
+RATE_STEP = 6  # |h| at that time
+STATE_TAIL = 7
+STAGE_SIZE = 1 + HISTORY * HISTORY  # of the table
 
 # record of a link at one configuration. R, P and VEL as in kernels/tree/layout.py
 MOM = 18  # momentum of the subtree (6)

@@ -1,0 +1,163 @@
+"""Newton's method for e(v) = 0, the discrete Euler-Lagrange equations of one step.
+
+Newton's matrix is eliminated along the tree (`factor.py`) and kept as long as two more corrections with it suffice. The iteration ends
+when the next correction would be below the tolerance, judged by how much the last one was smaller than the one before,
+
+    |dv_next| ~ rate |dv|,   rate = |dv| / |dv_before|
+
+After the first correction of a step there is none before, and the rate of an earlier step stands in. A rate has a share in proportion to
+the first correction (Newton's method converges quadratically) and one in proportion to h^2 or a higher power (of what the matrix leaves
+out): it shrinks at most as much as the slower of the two. It is taken SAFETY times, and ages, so that now and then a step makes a second
+correction and measures it anew. After a good prediction (`history.py`) one correction does. After the last correction forces are evaluated
+once more; with a dense matrix (`dense.py`) they follow from its derivatives.
+
+careful: a new matrix each time and a line search. A correction is shortened until the one that the old matrix gives at its end is smaller
+(Deuflhard's natural monotonicity test).
+"""
+
+from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
+from dalembert.kernels.tree.layout import CONSTRAINTS, NV, STEPPER_DATA
+from dalembert.kernels.tree.variational.constrained import add_impulses, constrain, rows_ahead, small_matrix
+from dalembert.kernels.tree.variational.dense import follow
+from dalembert.kernels.tree.variational.history import tail
+from dalembert.kernels.tree.variational.layout import (
+    DELTA,
+    DENSE,
+    DV,
+    F_LEFT,
+    F_RIGHT,
+    MAX_ITERATIONS,
+    METHOD,
+    MISFIT,
+    RATE,
+    RATE_MISFIT,
+    RATE_STEP,
+    ROWS_OLD,
+    SIDE_0,
+    SIDE_M,
+    SOFT,
+    TOL,
+    TRIAL,
+    E,
+    V,
+)
+from dalembert.kernels.tree.variational.linear import factor_step, solve_any
+from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, TRAPEZOIDAL, residual
+from dalembert.kernels.tree.variational.vectors import advance_along, copy, largest
+
+# info
+ITERATIONS, RESIDUAL = 0, 1
+
+EPS = 2.2e-16
+SLOWEST = 0.1  # a rate of convergence that is counted on where constraints are kept
+SAFETY = 3.0  # of a rate that was measured in another step,
+AGE = 1.05  # and its growth from one step to the next
+FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off,
+LATE_FLOOR = 1e-6  # or, after some corrections, below this: chains of a thousand links, loops near singular positions
+ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
+TURN = 0.02  # a matrix is not kept after a correction by more than this (rad, m)
+SHORTEST = 1e-3  # part of a correction below which a line search gives up
+
+
+@inline
+def renewed(h, system, work, side, both, bound):
+    """Factor the matrix at the current velocity, and that of the constraints. False if it is singular."""
+    data = int(system[STEPPER_DATA])
+    if not factor_step(h, system, work):
+        return False
+    if bound:
+        method = int(system[data + METHOD])
+        wl = h if method == EULER else 0.5 * h
+        total = int(system[CONSTRAINTS] + system[data + SOFT])
+        small_matrix(system, work, side, both, int(system[data + ROWS_OLD]), total, wl, h - wl if method == MIDPOINT else 0.0)
+    return True
+
+
+@inline
+def counted_rate(h, system, state, iteration, change, before, misfit, lent, exact):
+    """By how much the next correction will be smaller than this one.
+
+    lent: steps of this kind lend each other their rates. exact: the matrix leaves nothing out.
+    """
+    end = tail(system)
+    if iteration > 0:
+        rate = change / before
+        if lent and iteration == 1:
+            state[end + RATE], state[end + RATE_MISFIT], state[end + RATE_STEP] = rate, misfit, abs(h)
+        return rate
+    if not lent or state[end + RATE] == 0.0:
+        return 1.0
+    state[end + RATE] *= AGE
+    shorter = 0.0 if exact else h / state[end + RATE_STEP]
+    return SAFETY * state[end + RATE] * max(shorter * shorter, misfit / state[end + RATE_MISFIT])
+
+
+@kernel
+def newton(h, system, state, work, info, careful):
+    """Solve e(v) = 0 from work[V:]. On success forces and momenta of the step are known."""
+    nv, data = int(system[NV]), int(system[STEPPER_DATA])
+    method = int(system[data + METHOD])
+    v, dv, e = int(system[data + V]), int(system[data + DV]), int(system[data + E])
+    trial, delta = int(system[data + TRIAL]), int(system[data + DELTA])
+    side, both = int(system[data + SIDE_M]) if method == MIDPOINT else int(system[data + SIDE_0]), method == TRAPEZOIDAL
+    tol, limit = system[data + TOL], int(system[data + MAX_ITERATIONS])
+    renew, finished, bound = True, limit < 0, system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0
+    careful, dense = careful and not bound, system[data + DENSE] != 0.0
+    part, before, least, misfit = 1.0, 0.0, 0.0, 0.0
+    noise = max(EPS / abs(h), TINY) if bound else TINY  # residuals of constraints are known to round-off of positions
+    for iteration in range(limit + 1):
+        residual(h, system, work, iteration > 0, finished)
+        if finished:
+            return OK
+        if bound:
+            add_impulses(system, work, -1.0, e)
+            rows_ahead(h, system, work)
+        info[ITERATIONS] += 1.0
+        if careful and iteration > 0:
+            solve_any(system, work, side, both, e, dv)
+            if not largest(work, dv, nv) <= max((1.0 - 0.5 * part) * before, FLOOR * largest(work, v, nv)):
+                part *= 0.5
+                if part < SHORTEST:
+                    return NOT_CONVERGED
+                advance_along(work, trial, part, delta, v, nv)
+                continue
+            renew = True
+        if renew and not renewed(h, system, work, side, both, bound):
+            return SINGULAR
+        solve_any(system, work, side, both, e, dv)
+        if bound:
+            if iteration == 0:  # what constraints hold back sets a scale where they let nothing move
+                least = largest(work, dv, nv)
+            constrain(system, work)
+        change = largest(work, dv, nv)
+        if careful:
+            part = min(1.0, 2.0 * part)
+            copy(work, v, work, trial, nv)
+            copy(work, dv, work, delta, nv)
+        advance_along(work, v, part, dv, v, nv)
+        size = max(largest(work, v, nv), least)
+        info[RESIDUAL] = change / size if size > 0.0 else 0.0
+        if not (info[RESIDUAL] < 1e300 and size < 1e300):
+            info[RESIDUAL] = change
+            return NOT_CONVERGED
+        if iteration == 0:
+            misfit = abs(h) * change
+            state[tail(system) + MISFIT] = misfit
+        rate = counted_rate(h, system, state, iteration, change, before, misfit, not bound and not careful, dense)
+        if bound:  # the small matrix is kept, and what it misses shrinks at its own rate
+            rate = max(rate, SLOWEST)
+        stagnates = (rate > 0.5 and max(change, before) <= FLOOR * size) or (
+            rate > 0.9 and iteration > 4 and max(change, before) <= LATE_FLOOR * size
+        )
+        if part == 1.0 and (min(rate, 1.0) * change <= tol * size + noise or stagnates):
+            if change <= ENOUGH * size and method != TRAPEZOIDAL:
+                return OK
+            if dense:
+                follow(work, int(system[data + DENSE]), nv, dv, int(system[data + F_LEFT]), int(system[data + F_RIGHT]))
+                return OK
+            finished = True
+        # a new matrix where links have turned, or where two more corrections by this one would not do
+        renew = abs(h) * change > TURN or (iteration > 0 and rate**3 * change > tol * size)
+        before = change
+    return NOT_CONVERGED

@@ -1,0 +1,92 @@
+"""Is a step to be believed? Where a joint bends sharply within one step, Newton's method may have found a solution far from the motion.
+
+bend      h |v - v_before|, the change of the turn of a joint from one step to the next
+balance   the kinetic energy of the nodes, p . M^-1 p/2, has to change by about the work of the forces
+"""
+
+from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, LINKS, NQ, NV, PRISMATIC, REVOLUTE, STEPPER_DATA, V_AT
+from dalembert.kernels.tree.variational.constrained import velocity_of
+from dalembert.kernels.tree.variational.history import history
+from dalembert.kernels.tree.variational.layout import (
+    DELTA,
+    DV,
+    F_LEFT,
+    F_RIGHT,
+    METHOD,
+    P_OLD,
+    Q_MID,
+    Q_NEW,
+    Q_OLD,
+    SIDE_0,
+    SIDE_1,
+    SIDE_M,
+    V,
+)
+from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT
+from dalembert.kernels.tree.variational.side import evaluate
+from dalembert.kernels.tree.variational.vectors import copy, product
+
+ROUND_OFF = 1e-12  # of a sum over a tree
+BEND = 0.25  # a step in which a rate changes by more than this per step (rad) is doubtful,
+SHARE = 0.1  # and not trusted where the energy of its nodes differs by more than this share
+
+
+@kernel
+def bends(h, system, state, work):
+    """True where the turn of a joint changes by more than BEND from one step to the next. Shifts have no natural size."""
+    v, before = int(system[int(system[STEPPER_DATA]) + V]), history(system)
+    for i in range(int(system[LINKS])):
+        at = HEADER + i * LINK_SIZE
+        kind, vi = int(system[at + KIND]), int(system[at + V_AT])
+        if kind != PRISMATIC:
+            for k in range(1 if kind == REVOLUTE else 3):
+                if abs(h * (work[v + vi + k] - state[before + vi + k])) > BEND:
+                    return True
+    return False
+
+
+@inline
+def doubtful(h, system, state, work):
+    """The same; most steps are cleared by one loop over all velocities."""
+    v, before, far = int(system[int(system[STEPPER_DATA]) + V]), history(system), 0.0
+    for i in range(int(system[NV])):
+        far = max(far, abs(work[v + i] - state[before + i]))
+    return abs(h) * far > BEND and bends(h, system, state, work)
+
+
+@kernel
+def work_done(h, system, work):
+    """(h v . (forces without those of inertia), its round-off): what the kinetic energy gains."""
+    data, nv = int(system[STEPPER_DATA]), int(system[NV])
+    method = int(system[data + METHOD])
+    v, other = int(system[data + V]), int(system[data + DELTA])
+    power = product(work, v, int(system[data + F_LEFT]), nv) + product(work, v, int(system[data + F_RIGHT]), nv)
+    noise = 0.0
+    first, end = (2, 3) if method == MIDPOINT else ((0, 1) if method == EULER else (0, 2))
+    for k in range(first, end):
+        q = int(system[data + (Q_OLD if k == 0 else (Q_NEW if k == 1 else Q_MID))])
+        side = int(system[data + (SIDE_0 if k == 0 else (SIDE_1 if k == 1 else SIDE_M))])
+        evaluate(system, work, q, v, side, int(system[data + DV]), other, k >= 0, k < 0, k < 0)  # without forces
+        power -= product(work, v, other, nv) / (end - first)
+        for i in range(nv):
+            noise += ROUND_OFF * abs(work[v + i] * work[other + i])
+    return h * power, abs(h) * noise
+
+
+@kernel
+def trusted(system, state, work, gain, noise, p):
+    """False where the kinetic energy of the nodes, p . M^-1 p/2, changed by far more or less than the work of the forces."""
+    data, nq, nv = int(system[STEPPER_DATA]), int(system[NQ]), int(system[NV])
+    before, v = int(system[data + P_OLD]), int(system[data + DV])
+    copy(state, nq, work, before, nv)
+    kinetic = 0.0
+    least, change = abs(gain) if noise < abs(gain) else 0.0, -gain
+    for k in range(2):
+        at = before if k == 0 else p
+        if not velocity_of(system, work, int(system[data + (Q_OLD if k == 0 else Q_NEW)]), at, v):
+            return False
+        kinetic = 0.5 * product(work, at, v, nv)
+        change += kinetic if k == 1 else -kinetic
+        least = max(least, kinetic)
+    return abs(change) <= SHARE * least and noise <= SHARE * least and least < 1e300

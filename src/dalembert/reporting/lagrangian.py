@@ -1,0 +1,189 @@
+"""Energy, momenta of the declared symmetries, and constraints of a run of a Lagrangian.
+
+Energy: a band of (h Omega)^p without drift, where the stepper promises that and nothing works but what has a potential; with forces,
+damping or control its change equals the work. Constraints on velocities, or ones that depend on time, void the promise: then it is
+measured.
+
+Momentum dL/dv . xi of each symmetry: constant to round-off, max(1e-11, eps N) of the sum of |p_i xi_i|, where the stepper promises that, xi
+is affine in q (only such symmetries act on a discrete Lagrangian) and no constraint pushes along it: G xi = 0 and A xi = 0. With forces
+its change equals their impulse. Otherwise it is measured.
+
+Constraints: |g| <= 1e-10 |dg/dq| max(1, |q|) and |A v + w| <= 1e-10 |A| max(1, |v|) where the stepper promises that; else measured.
+The first node is the user's, and was checked when the run began.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dalembert.model.rotation import Array
+from dalembert.reporting.energy import NOTICEABLE, judge_bounded, judge_dissipation, judge_exact, judge_unpromised
+from dalembert.reporting.facts import EPS, ORDER_CAP, ratio
+from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
+from dalembert.reporting.lagrangian_facts import LEDGER_ORDER, LagrangianFacts
+
+ALONG = 1e-9  # relative push of a constraint along a symmetry that counts as none
+EXACT = 1e-10  # residuals of constraints that are promised to be kept
+NODES = 200  # at which the directions of constraints are looked at
+
+
+def judge_lagrangian(facts: LagrangianFacts) -> list[Item | None]:
+    """Everything that a formula allows to be judged."""
+    return [*judge_momenta(facts), *judge_energy(facts), *judge_constraints(facts)]
+
+
+# energy ------------------------------------------------------------------------------------------------------------------------------
+
+
+def judge_energy(facts: LagrangianFacts) -> list[Item]:
+    """A band, a balance, or only what it did."""
+    if not np.isfinite(facts.traj.energy).all():
+        return [item("energy", WARN, None, None, "energy is not finite: the motion has exploded")]
+    if facts.driven:
+        return [_measured_energy(facts, "constraints depend on time and do work")]
+    if facts.acting:
+        found = [judge_work(facts)]
+        return [*found, judge_dissipation(facts)] if facts.acting == ("damping",) and facts.promise("energy") else found
+    if "nonholonomic" in facts.features and facts.promise("energy"):
+        return [_measured_energy(facts, "not promised: constraints on velocities")]
+    if facts.promise("energy") == "exactly":
+        return [judge_exact(facts, "energy", facts.traj.energy, facts.kinetic_scale)]
+    if facts.promise("energy") is None:
+        return [judge_unpromised(facts)]
+    found_band = judge_bounded(facts)
+    if found_band.verdict == FAIL and "drifts" not in found_band.text and facts.order_error() > ORDER_CAP:
+        words = found_band.text.removesuffix(f": {FAIL}")
+        return [replace(found_band, verdict=WARN, text=f"{words}, but h Omega = {facts.traj.h * facts.rate:.2g} is too coarse: {WARN}")]
+    return [found_band]
+
+
+def _measured_energy(facts: LagrangianFacts, why: str) -> Item:
+    change = float(np.max(np.abs(facts.traj.energy - facts.traj.energy[0])))
+    error = ratio(change, facts.kinetic_scale)
+    return item("energy", NOT_APPLICABLE, error, None, f"energy changes by {error:.2g} ({why})")
+
+
+def judge_work(facts: LagrangianFacts) -> Item:
+    """Change of energy against the work of the forces outside the Lagrangian."""
+    name, promised = "energy balance", facts.promise("energy") is not None
+    if not facts.has_ledger:
+        return item(name, NOT_APPLICABLE, None, None, "change of energy against work: the work is not known for this stepper")
+    energy, work = facts.traj.energy, facts.traj.work
+    scale = max(facts.kinetic_scale, float(np.sum(np.abs(np.diff(work)))))
+    error = ratio(float(np.max(np.abs(energy - energy[0] - work))), scale)
+    limit = facts.ledger_limit_of(promised) + facts.noise(energy, scale)
+    return _balance(facts, name, "change of energy equals the work", error, limit, float(np.max(np.abs(work))), scale, promised)
+
+
+def _balance(facts: LagrangianFacts, name: str, words: str, error: float, limit: float, moved: float, scale: float, promised: bool) -> Item:
+    """Judged only where what moved exceeds four times the limit: a force with the wrong sign then always fails."""
+    how = f"order {min(facts.order, LEDGER_ORDER)}"
+    text = f"{words} to {error:.2g} ({how}, here {limit:.2g})"
+    if not promised and error > limit:
+        return item(name, WARN, error, how, f"{text}, not promised", limit)
+    if moved < 4.0 * limit * scale or scale == 0.0:
+        return item(name, NOT_APPLICABLE, error, how, f"{text}, but it is below what the method resolves", limit)
+    verdict = PASS if error <= limit else WARN if error <= 2.0 * limit else FAIL
+    return item(name, verdict, error, how, text, limit)
+
+
+# momentum ----------------------------------------------------------------------------------------------------------------------------
+
+
+def judge_momenta(facts: LagrangianFacts) -> list[Item]:
+    """One item per declared symmetry."""
+    model, traj = facts.model, facts.traj
+    if not model.symmetry_names:
+        return []
+    affine, pushed = model.affine_symmetries, pushes(facts)
+    terms = model.momentum_size(traj.q, traj.v).max(axis=0)
+    found = []
+    for i, name in enumerate(model.symmetry_names):
+        why = "" if affine[i] else "its generator is not affine in q"
+        why = "constraints push along it" if pushed[i] else why
+        found.append(judge_symmetry(facts, i, f"momentum of {name}", float(terms[i]), why))
+    return found
+
+
+def pushes(facts: LagrangianFacts) -> Array:
+    """Whether constraints push along each symmetry at some of the nodes."""
+    nodes = np.unique(np.linspace(0, len(facts.traj) - 1, NODES).astype(int))
+    q, t = facts.traj.q[nodes], facts.traj.t[nodes]
+    rows, xi = facts.model.numbers.rows(q, t), facts.model.generators(q)
+    size = np.linalg.norm(rows, axis=2)[:, :, None] * np.linalg.norm(xi, axis=1)[:, None, :]
+    return np.asarray((np.abs(rows @ xi) > ALONG * size).any(axis=(0, 1)))
+
+
+def judge_symmetry(facts: LagrangianFacts, i: int, name: str, terms: float, why: str) -> Item:
+    """Conserved, balanced, or measured. terms: the largest size of its terms."""
+    J, exact = facts.traj.momentum[:, i], facts.promise("momentum") == "exactly"
+    if not np.isfinite(J).all():
+        return item(name, WARN, None, None, f"{name} is not finite: the motion has exploded")
+    error = ratio(float(np.max(np.abs(J - J[0]))), terms)
+    if facts.acting and not why:
+        return judge_impulse(facts, i, name, terms)
+    if facts.acting or why or not exact:
+        reason = why or "not promised"
+        return item(name, NOT_APPLICABLE, error, None, f"{name} changes by {error:.2g} ({reason})")
+    limit = facts.exact_limit + 16.0 * EPS
+    verdict = PASS if error <= limit else FAIL
+    return item(name, verdict, error, "exactly", f"{name} conserved to {error:.2g} (promised: exactly)", limit)
+
+
+def judge_impulse(facts: LagrangianFacts, i: int, name: str, terms: float) -> Item:
+    """Change of a momentum against the push of the forces along its symmetry."""
+    if not facts.has_ledger:
+        return item(name, NOT_APPLICABLE, None, None, f"change of {name} against impulse: the impulse is not known for this stepper")
+    J, impulse = facts.traj.momentum[:, i], facts.traj.impulse[:, i]
+    moved = float(np.max(np.abs(impulse)))
+    scale = max(terms, float(np.sum(np.abs(np.diff(impulse)))))
+    error = ratio(float(np.max(np.abs(J - J[0] - impulse))), scale)
+    promised = facts.promise("momentum") == "exactly"
+    if moved == 0.0 and promised:
+        limit = facts.exact_limit + 16.0 * EPS
+        text = f"{name} conserved to {error:.2g}, no force pushes along it (promised: exactly)"
+        return item(name, PASS if error <= limit else FAIL, error, "exactly", text, limit)
+    limit = facts.ledger_limit_of(promised)
+    return _balance(facts, name, f"change of {name} equals the impulse", error, limit, moved, scale, promised)
+
+
+# constraints -------------------------------------------------------------------------------------------------------------------------
+
+
+def judge_constraints(facts: LagrangianFacts) -> list[Item]:
+    """Holonomic rows on positions, Pfaffian rows on velocities, relative to their derivatives."""
+    traj, model = facts.traj, facts.model
+    m = model.formulas.holonomic_rows
+    if not (m or model.formulas.pfaffian_rows):
+        return []
+    first = min(1, len(traj) - 1)
+    q, v, t = traj.q[first:], traj.v[first:], traj.t[first:]
+    length = np.linalg.norm(model.numbers.rows(q, t), axis=2)
+    rates = _relative(np.abs(model.velocity_errors(q, v, t)), length, v)
+    out = []
+    if m:
+        error = _relative(np.abs(traj.constraint[first:]), length[:, :m], q)
+        text = f"holonomic constraints hold to {error.max():.2g}, their rates to {rates[:m].max():.2g}"
+        out.append(_kept(facts, "holonomic", error, text))
+    if m < len(rates):
+        out.append(_kept(facts, "pfaffian", rates[m:], f"constraints on velocities hold to {rates[m:].max():.2g}"))
+    return out
+
+
+def _relative(residual: Array, length: Array, x: Array) -> Array:
+    """Largest residual of each row over |row| max(1, |x|)."""
+    scale = length * np.maximum(1.0, np.linalg.norm(x, axis=1))[:, None]
+    return np.asarray((residual / np.where(scale > 0.0, scale, 1.0)).max(axis=0))
+
+
+def _kept(facts: LagrangianFacts, name: str, error: Array, text: str) -> Item:
+    largest = float(error.max())
+    if facts.promise("constraint") != "exactly":
+        verdict = NOT_APPLICABLE if largest <= NOTICEABLE else WARN
+        return item(name, verdict, largest, None, f"{text} (not promised)")
+    if largest <= EXACT:
+        return item(name, PASS, largest, "exactly", f"{text} (promised: exactly)", EXACT)
+    worst = int(np.argmax(error)) + 1
+    return item(name, FAIL, largest, "exactly", f"{text}, worst in row {worst} (promised: exactly, here {EXACT:.0e})", EXACT)
