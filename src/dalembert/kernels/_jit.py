@@ -5,6 +5,7 @@
     first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
     front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
     call_at(address, x, i, y, j) calls machine code made elsewhere, void f(const double *x, double *y), from compiled code
+    prefetch(x, at)              asks for memory before it is needed
 
 Compiled code is cached on disk in the user's cache directory, in a folder named by a hash of all kernel sources: Numba itself
 notices an edit only in the file that holds the function, not in the files that it calls. Where no directory is writable the code is
@@ -24,6 +25,7 @@ from typing import Any
 import numba
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 # Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is
@@ -209,3 +211,27 @@ def _call_at_plainly(address: int, x: Any, i: int, y: Any, j: int) -> None:
 
 #: call_at(address, x, i, y, j): the machine code at the address reads x[i:] and writes y[j:], contiguous arrays of float64
 call_at: Any = _call_at_plainly if JIT_DISABLED else _call_at
+
+
+@intrinsic
+def _prefetch(typing_context, x, at):  # type: ignore[no-untyped-def]
+    """Typing and code of `prefetch`."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [place, whole(0), whole(3), whole(1)])  # for reading, into all caches, data
+        return context.get_dummy_value()
+
+    return types.void(x, at), generate
+
+
+def _prefetch_plainly(x: Any, at: int) -> None:
+    """Without the compiler there is nothing to ask for."""
+
+
+#: prefetch(x, at): the cache line of x[at], a flat array; at may lie beyond its end. No number depends on it
+prefetch: Any = _prefetch_plainly if JIT_DISABLED else _prefetch

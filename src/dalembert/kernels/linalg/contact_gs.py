@@ -5,9 +5,8 @@ E (3), S_1n, S_2n, the two step sizes, mu, S_nn, S_11, S_22. Large piles are rea
 for twelve contacts ahead.
 """
 
-from dalembert.kernels._jit import kernel
+from dalembert.kernels._jit import kernel, prefetch
 from dalembert.kernels.linalg.block_gs import contact_law
-from dalembert.kernels.linalg.prefetch import prefetch
 from dalembert.kernels.linalg.six import axpy6, dot6, load6, store6
 
 SECOND, INVERSE, RHS, SOFT, COUPLING, STEPS, MU, DIAGONAL = 18, 36, 42, 45, 48, 50, 52, 53

@@ -9,7 +9,7 @@ After the first correction of a step there is none before, and the rate of an ea
 the first correction (Newton's method converges quadratically) and one in proportion to h^2 or a higher power (of what the matrix leaves
 out): it shrinks at most as much as the slower of the two. It is taken SAFETY times, and ages, so that now and then a step makes a second
 correction and measures it anew. After a good prediction (`history.py`) one correction does. After the last correction forces are evaluated
-once more; with a dense matrix (`dense.py`) they follow from its derivatives.
+once more; with a dense matrix (`dense.py`) they follow from its derivatives where the product of first and last correction is small.
 
 careful: a new matrix each time and a line search. A correction is shortened until the one that the old matrix gives at its end is smaller
 (Deuflhard's natural monotonicity test).
@@ -153,7 +153,7 @@ def newton(h, system, state, work, info, careful):
         if part == 1.0 and (min(rate, 1.0) * change <= tol * size + noise or stagnates):
             if change <= ENOUGH * size and method != TRAPEZOIDAL:
                 return OK
-            if dense:
+            if dense and misfit * change <= tol * size:  # derivatives at the prediction, off by its misfit, are good enough
                 follow(work, int(system[data + DENSE]), nv, dv, int(system[data + F_LEFT]), int(system[data + F_RIGHT]))
                 return OK
             finished = True
