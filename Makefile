@@ -44,6 +44,7 @@ bench: $(VENV)/.dev  ## against peers, one thread; takes minutes and wants an id
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/variational_trees.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/linear_algebra.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/complementarity.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/lagrangians.py
 
 clean:
 	rm -rf $(VENV) demo docs/_build docs/_generated

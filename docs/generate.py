@@ -1,4 +1,5 @@
-"""Pages and parts of pages that are made from the library itself: steppers, compositions, scenes, peers, commands, public names.
+"""Pages and parts of pages that are made from the library itself: steppers, compositions, scenes, peers, methods of complementarity,
+friction models, commands, public names.
 
 `conf.py` writes them to `_generated/` when the documentation is built; pages include them. `pages()` gives the same text to the tests.
 """
@@ -134,6 +135,33 @@ def peer_table() -> str:
     return table(("peer", "what", "order", "runs"), [(code(p.name), p.summary, p.order, ", ".join(p.handles)) for p in PEERS.values()])
 
 
+# complementarity ---------------------------------------------------------------------------------------------------------------------
+
+
+def lcp_table() -> str:
+    """Methods of `dal.lcp`, best first."""
+    from dalembert.complementarity import methods
+
+    rows = [
+        (code(m.name), sentence(m.summary), m.guarantee, yes(m.warm), code(m.fallback), m.counts, options_of(m), m.limitations)
+        for m in methods()
+    ]
+    return table(("method", "what", "guarantee: matrices", "warm start", "fallback", "counts", "options", "limits"), rows)
+
+
+def friction_table() -> str:
+    """Models of friction, best first."""
+    from dalembert.complementarity.friction import models
+
+    rows = [(code(m.name), sentence(m.summary), m.law, m.guarantee, yes(m.frozen), options_of(m)) for m in models()]
+    return table(("model", "what", "law", "guarantee", "`normal=`", "options"), rows)
+
+
+def options_of(described: Any) -> str:
+    """`name=default` of every option."""
+    return ", ".join(code(f"{o.name}={o.default!r}") for o in described.options)
+
+
 # commands ----------------------------------------------------------------------------------------------------------------------------
 
 
@@ -144,11 +172,21 @@ def commands() -> str:
     from dalembert.cli import app
 
     group = typer.main.get_command(app)
-    return "\n".join(_command(name, command) for name, command in group.commands.items())  # type: ignore[attr-defined]
+    return "\n".join(_command(name, command) for name, command in every_command(group))
+
+
+def every_command(group: Any, before: str = "") -> list[tuple[str, Any]]:
+    """Names and commands; in place of a group the commands in it."""
+    found: list[tuple[str, Any]] = []
+    for name, command in group.commands.items():
+        found += every_command(command, f"{before}{name} ") if hasattr(command, "commands") else [(before + name, command)]
+    return found
 
 
 def _command(name: str, command: Any) -> str:
-    rows = [(_names(p), p.help or "", "" if p.default in (None, False) or p.required else code(p.default)) for p in command.params]
+    rows = [
+        (_names(p), p.help or "", "" if p.default is None or p.default is False or p.required else code(p.default)) for p in command.params
+    ]
     text = inspect.cleandoc(command.help or "")
     examples = [
         line.strip() for line in re.sub(r"\[/?bold\]", "", command.epilog or "").split("\n") if line.strip().startswith("dalembert")
@@ -230,6 +268,8 @@ def pages() -> dict[str, str]:
         "compositions.md": composition_table(),
         "scenes.md": scene_table(),
         "peers.md": peer_table(),
+        "lcp-methods.md": lcp_table(),
+        "friction-models.md": friction_table(),
         "commands.md": commands(),
         "api.md": api(),
     }

@@ -310,6 +310,12 @@ def resume(
     options.check_every(meta["every"], n)
     weights = composition_weights(meta["compose"], method, model, family, h)
     engine = make_engine(options.without(model, meta["ignore"]), family, method, h, meta["options"], control, weights)
+    engine.start(traj.q[-1], traj.v[-1])
+    if engine.state.size != traj.states.shape[1]:
+        raise ArchiveError(
+            f"{path}: its states hold {traj.states.shape[1]} numbers and those of stepper {method.name!r} now {engine.state.size}: the file was "
+            "written by another version. Its trajectory can be read; a new run may start from its last q and v."
+        )
     engine.restart(traj.states[-1], done)
     meta.update(t_end=n * h, status="running")
     run = Run(model, family, method, engine, meta, Recording.extend(path, traj, meta), progress, tuple(monitors))

@@ -27,6 +27,7 @@ SHORT = {
     "rolling_disk": 10.0,
     "slider_crank": 5.0,
     "pendulum_ten_methods": 20 / 3,
+    "friction_isotropy": 1.0,
 }
 
 
@@ -120,13 +121,26 @@ def test_every_scene_composition_and_peer_is_described():
     assert all(f"| `{name}` |" in pages["peers.md"] for name in PEERS)
 
 
+def test_every_method_of_complementarity_and_model_of_friction_is_described():
+    from dalembert.complementarity import MEANING, methods
+    from dalembert.complementarity.friction import models
+
+    pages, page = generate.pages(), (DOCS / "complementarity.md").read_text()
+    assert all(f"| `{m.name}` |" in pages["lcp-methods.md"] for m in methods())
+    assert all(f"| `{m.name}` |" in pages["friction-models.md"] for m in models())
+    assert all(f"| `{word}` |" in page for word in MEANING)  # statuses
+    assert all(f"`{m.name}`" in page for m in [*methods(), *models()])
+
+
 def test_every_command_and_option_is_described():
     import typer
 
     from dalembert.cli import app
 
     text = generate.pages()["commands.md"]
-    for name, command in typer.main.get_command(app).commands.items():
+    found = generate.every_command(typer.main.get_command(app))
+    assert {"run", "lcp solve", "lcp make"} <= {name for name, _ in found}
+    for name, command in found:
         assert f"## dalembert {name}\n" in text
         assert all(f"`{option}`" in text for p in command.params if p.param_type_name == "option" for option in p.opts)
 
