@@ -21,7 +21,7 @@ STATUS = {
 }
 MEANING = {
     "solved": "the relative natural residual is below the tolerance",
-    "ray": "the path went to infinity: no solution was found, and for copositive-plus matrices there is none",
+    "ray": "the path went to infinity and no solution was found; from lemke on a copositive-plus matrix: there is none",
     "infeasible": "no z within the bounds makes w feasible: the ray that was found proves it",
     "pivot-limit": "the limit of pivots, iterations or sweeps was met",
     "cycle": "the method came back to index sets that it had had",

@@ -54,10 +54,13 @@ def solve_polygonal(problem: ContactProblem, d: Array, method: str, eps: float, 
     H = H0 + U
     found = lcp(H, q, method=method)
     z, status, pivots, tries, helper = found.z, found.status, found.pivots, 1, found.fallback
+    best = found.relative_residual
     for e in LADDER if fallback and not found.solved else ():
-        z, status, more, count = _proximal(H, q, e * float(np.diag(problem.W).mean()))
-        pivots, tries, helper = pivots + more, tries + count, "proximal points"
-        if status == "solved":
+        other, word, more, count = _proximal(H, q, e * float(np.diag(problem.W).mean()))
+        pivots, tries, relative = pivots + more, tries + count, judge(H, q, other).relative
+        if word == "solved" or relative < best:
+            z, status, best, helper = other, word, relative, "proximal points"
+        if word == "solved":
             break
     return Answer(T @ z[: T.shape[1]], status, tries, pivots, helper)
 
