@@ -313,7 +313,7 @@ def resume(
     engine.start(traj.q[-1], traj.v[-1])
     if engine.state.size != traj.states.shape[1]:
         raise ArchiveError(
-            f"{path}: its states hold {traj.states.shape[1]} numbers, those of stepper {method.name!r} now {engine.state.size}: the file was "
+            f"{path}: states hold {traj.states.shape[1]} numbers, those of stepper {method.name!r} now {engine.state.size}: the file was "
             "written by another version. Its trajectory can be read; a new run may start from its last q and v."
         )
     engine.restart(traj.states[-1], done)
