@@ -228,6 +228,8 @@ def main() -> int:
             dart.close()
     if "growth" in given.sections:
         result["growth"] = growth_section([30, 100] if quick else [30, 100, 300, 1000], rounds, log)
+        exponents = result["growth"]["exponent"]
+        met += [(f"{name}: exponent {exponents[name]:.3f} <= 1.1", exponents[name] <= 1.1) for name in ("trapezoidal", "midpoint")]
     if "state" in given.sections:
         result["state"] = state_section(1.0 if quick else 10.0, rounds, quick, log)
         met += judge_winner(result["state"]["seconds_to"], "end state to")

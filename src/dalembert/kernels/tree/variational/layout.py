@@ -60,7 +60,8 @@ MISFIT = 3  # |h| times the first correction of the last step (rad, m)
 RATE = 4  # by how much a second correction was smaller than the first, when last there were two; 0: not known
 RATE_MISFIT = 5  # misfit at that time
 RATE_STEP = 6  # |h| at that time
-STATE_TAIL = 7
+NOISE = 7  # correction over velocity at which the iteration last ceased to converge: round-off of long chains
+STATE_TAIL = 8
 STAGE_SIZE = 1 + HISTORY * HISTORY  # of the table
 
 # record of a link at one configuration. R, P and VEL as in kernels/tree/layout.py

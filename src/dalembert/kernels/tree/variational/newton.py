@@ -11,6 +11,9 @@ out): it shrinks at most as much as the slower of the two. It is taken SAFETY ti
 correction and measures it anew. After a good prediction (`history.py`) one correction does. After the last correction forces are evaluated
 once more; with a dense matrix (`dense.py`) they follow from its derivatives where the product of first and last correction is small.
 
+Corrections of long chains cease to shrink at the round-off of their velocities, 1e-11 of 300 links and 1e-9 of 1000. That level is kept
+from step to step, fading, and no more than QUIET times it is asked for: it cost two corrections per step to find it again each time.
+
 careful: a new matrix each time and a line search. A correction is shortened until the one that the old matrix gives at its end is smaller
 (Deuflhard's natural monotonicity test).
 """
@@ -30,6 +33,7 @@ from dalembert.kernels.tree.variational.layout import (
     MAX_ITERATIONS,
     METHOD,
     MISFIT,
+    NOISE,
     RATE,
     RATE_MISFIT,
     RATE_STEP,
@@ -55,6 +59,8 @@ SAFETY = 3.0  # of a rate that was measured in another step,
 AGE = 1.05  # and its growth from one step to the next
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off,
 LATE_FLOOR = 1e-6  # or, after some corrections, below this: chains of a thousand links, loops near singular positions
+QUIET = 4.0  # times the level of round-off that was seen, and no more, is asked for
+FADE = 0.995  # of that level from one step to the next, so that it is measured anew
 ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
 TURN = 0.02  # a matrix is not kept after a correction by more than this (rad, m)
 SHORTEST = 1e-3  # part of a correction below which a line search gives up
@@ -150,7 +156,12 @@ def newton(h, system, state, work, info, careful):
         stagnates = (rate > 0.5 and max(change, before) <= FLOOR * size) or (
             rate > 0.9 and iteration > 4 and max(change, before) <= LATE_FLOOR * size
         )
-        if part == 1.0 and (min(rate, 1.0) * change <= tol * size + noise or stagnates):
+        level = tail(system) + NOISE
+        if stagnates and iteration > 0:
+            state[level] = min(change, before) / size
+        allowed = tol * size + noise + (0.0 if bound or careful else QUIET * state[level] * size)
+        if part == 1.0 and (min(rate, 1.0) * change <= allowed or stagnates):
+            state[level] *= FADE
             if change <= ENOUGH * size and method != TRAPEZOIDAL:
                 return OK
             if dense and misfit * change <= tol * size:  # derivatives at the prediction, off by its misfit, are good enough
