@@ -102,14 +102,20 @@ def judge_work(facts: Facts) -> Item:
     energy, work = facts.traj.energy, facts.traj.work
     scale = max(facts.kinetic_scale, float(np.sum(np.abs(np.diff(work)))))
     error = ratio(float(np.max(np.abs(energy - energy[0] - work))), scale)
-    limit = facts.order_limit(0.0 if promised else 1.0) + facts.noise(energy, scale)
-    text = f"change of energy equals the work to {error:.2g} (order {facts.order}, here {limit:.2g})"
+    limit = facts.balance_limit(promised) + facts.noise(energy, scale)
+    return balance(facts, name, "change of energy equals the work", error, limit, ratio(float(np.max(np.abs(work))), scale), promised)
+
+
+def balance(facts: Facts, name: str, words: str, error: float, limit: float, moved: float, promised: bool) -> Item:
+    """Judged only where what was moved, relative like the error, exceeds four times the limit: a force with the wrong sign then fails."""
+    how = f"order {facts.balance_order}"
+    text = f"{words} to {error:.2g} ({how}, here {limit:.2g})"
     if not promised and error > limit:
-        return item(name, WARN, error, f"order {facts.order}", f"{text}, not promised", limit)
-    if float(np.max(np.abs(work))) < 4.0 * limit * scale or scale == 0.0:
-        return item(name, NOT_APPLICABLE, error, f"order {facts.order}", f"{text}, but the work is below what the method resolves", limit)
+        return item(name, WARN, error, how, f"{text}, not promised", limit)
+    if moved < 4.0 * limit or moved == 0.0:
+        return item(name, NOT_APPLICABLE, error, how, f"{text}, but that is below what the method resolves", limit)
     verdict = PASS if error <= limit else WARN if error <= 2.0 * limit else FAIL
-    return item(name, verdict, error, f"order {facts.order}", text, limit)
+    return item(name, verdict, error, how, text, limit)
 
 
 def judge_dissipation(facts: Facts) -> Item:

@@ -233,6 +233,15 @@ class Facts:
         """The order error, at most 0.2, and round-off."""
         return min(self.order_error(growth), ORDER_CAP) + self.exact_limit
 
+    @property
+    def balance_order(self) -> int:
+        """Order to which energy and momentum follow the ledger."""
+        return self.order
+
+    def balance_limit(self, promised: bool) -> float:
+        """What a balance against the ledger may miss; it adds up over the run for methods that promise nothing."""
+        return self.order_limit(0.0 if promised else 1.0)
+
     def noise(self, values: Array, scale: float) -> float:
         """Round-off of values, relative to a scale that may be smaller than they are."""
         return 16.0 * EPS * ratio(float(np.max(np.abs(values), initial=0.0)), scale)

@@ -19,10 +19,10 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.model.rotation import Array
-from dalembert.reporting.energy import NOTICEABLE, judge_bounded, judge_dissipation, judge_exact, judge_unpromised
+from dalembert.reporting.energy import NOTICEABLE, balance, judge_bounded, judge_dissipation, judge_exact, judge_unpromised, judge_work
 from dalembert.reporting.facts import EPS, ORDER_CAP, ratio
 from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
-from dalembert.reporting.lagrangian_facts import LEDGER_ORDER, LagrangianFacts
+from dalembert.reporting.lagrangian_facts import LagrangianFacts
 
 ALONG = 1e-9  # relative push of a constraint along a symmetry that counts as none
 EXACT = 1e-10  # residuals of constraints that are promised to be kept
@@ -63,30 +63,6 @@ def _measured_energy(facts: LagrangianFacts, why: str) -> Item:
     change = float(np.max(np.abs(facts.traj.energy - facts.traj.energy[0])))
     error = ratio(change, facts.kinetic_scale)
     return item("energy", NOT_APPLICABLE, error, None, f"energy changes by {error:.2g} ({why})")
-
-
-def judge_work(facts: LagrangianFacts) -> Item:
-    """Change of energy against the work of the forces outside the Lagrangian."""
-    name, promised = "energy balance", facts.promise("energy") is not None
-    if not facts.has_ledger:
-        return item(name, NOT_APPLICABLE, None, None, "change of energy against work: the work is not known for this stepper")
-    energy, work = facts.traj.energy, facts.traj.work
-    scale = max(facts.kinetic_scale, float(np.sum(np.abs(np.diff(work)))))
-    error = ratio(float(np.max(np.abs(energy - energy[0] - work))), scale)
-    limit = facts.ledger_limit_of(promised) + facts.noise(energy, scale)
-    return _balance(facts, name, "change of energy equals the work", error, limit, float(np.max(np.abs(work))), scale, promised)
-
-
-def _balance(facts: LagrangianFacts, name: str, words: str, error: float, limit: float, moved: float, scale: float, promised: bool) -> Item:
-    """Judged only where what moved exceeds four times the limit: a force with the wrong sign then always fails."""
-    how = f"order {min(facts.order, LEDGER_ORDER)}"
-    text = f"{words} to {error:.2g} ({how}, here {limit:.2g})"
-    if not promised and error > limit:
-        return item(name, WARN, error, how, f"{text}, not promised", limit)
-    if moved < 4.0 * limit * scale or scale == 0.0:
-        return item(name, NOT_APPLICABLE, error, how, f"{text}, but it is below what the method resolves", limit)
-    verdict = PASS if error <= limit else WARN if error <= 2.0 * limit else FAIL
-    return item(name, verdict, error, how, text, limit)
 
 
 # momentum ----------------------------------------------------------------------------------------------------------------------------
@@ -145,8 +121,8 @@ def judge_impulse(facts: LagrangianFacts, i: int, name: str, terms: float) -> It
         limit = facts.exact_limit + 16.0 * EPS
         text = f"{name} conserved to {error:.2g}, no force pushes along it (promised: exactly)"
         return item(name, PASS if error <= limit else FAIL, error, "exactly", text, limit)
-    limit = facts.ledger_limit_of(promised)
-    return _balance(facts, name, f"change of {name} equals the impulse", error, limit, moved, scale, promised)
+    limit = facts.balance_limit(promised)
+    return balance(facts, name, f"change of {name} equals the impulse", error, limit, ratio(moved, scale), promised)
 
 
 # constraints -------------------------------------------------------------------------------------------------------------------------

@@ -54,11 +54,16 @@ class LagrangianFacts(Facts):
         """Nothing works but what has a potential."""
         return not self.acting and not self.driven
 
-    def ledger_limit_of(self, promised: bool) -> float:
+    @property
+    def balance_order(self) -> int:
+        """At most that of the ledger."""
+        return min(self.order, LEDGER_ORDER)
+
+    def balance_limit(self, promised: bool) -> float:
         """(h Omega)^p with p at most 2; it adds up over the run for methods that promise nothing."""
         duration = float(self.traj.t[-1] - self.traj.t[0])
         growth = 1.0 if promised else 1.0 + self.rate * duration
-        return min(float((self.traj.h * self.rate) ** min(self.order, LEDGER_ORDER)) * growth, 0.2) + self.exact_limit
+        return min(float((self.traj.h * self.rate) ** self.balance_order) * growth, 0.2) + self.exact_limit
 
     # scales ------------------------------------------------------------------------------------------------------------------------
 

@@ -4,23 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import dalembert as dal
-from dalembert.cli import app
-
-
-@pytest.fixture
-def call(tmp_path, monkeypatch):
-    """call("run", "kepler") -> result, in an empty directory."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args, code=0):
-        result = CliRunner().invoke(app, [str(a) for a in args])
-        assert result.exit_code == code, result.output + repr(result.exception)
-        return result
-
-    return run
 
 
 @pytest.fixture
