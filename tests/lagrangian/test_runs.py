@@ -1,6 +1,8 @@
 """Runs of Lagrangians: simulate, save, load, resume, Simulation, control, tables, pictures; as for models made of bodies."""
 
+import copy
 import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -412,3 +414,20 @@ def test_what_cannot_be_left_out_is_not_offered():
     with pytest.raises(dal.UnsupportedError, match="variable mass") as caught:
         dal.simulate(s, "verlet", h=0.1, t_end=1, ignore=("variable mass",))
     assert "ignore" not in str(caught.value)
+
+
+def test_a_saved_run_without_its_constraint_is_read_again(tmp_path):
+    """Velocities of the nodes are made by the code of the reduced system, which must live until they are."""
+    s = dal.Lagrangian(2, lambda q, v: 0.5 * (v @ v) - 10 * q[1], holonomic=lambda q: [0.5 * (q @ q - 1)], name="rod")
+    traj = dal.simulate(s, "midpoint", h=0.01, t_end=1, q0=[1, 0], ignore=("holonomic",), save=tmp_path / "free.h5")
+    again = dal.load(tmp_path / "free.h5")
+    assert (again.q == traj.q).all() and (again.v == traj.v).all()
+
+
+def test_pickled_and_copied_systems_move_alike():
+    s = dal.Lagrangian(
+        1, lambda q, v, p: 0.5 * p.m * v[0] ** 2 - np.cos(q[0]), params={"m": 2.0}, symmetries=(), names=["angle"], name="pendulum"
+    ).with_params(m=3.0)
+    runs = [dal.simulate(x, "midpoint", h=0.1, t_end=2, q0=[1.0]) for x in (s, pickle.loads(pickle.dumps(s)), copy.deepcopy(s))]
+    assert runs[0].model.params == runs[1].model.params == runs[2].model.params == {"m": 3.0}
+    assert (runs[0].q == runs[1].q).all() and (runs[0].q == runs[2].q).all()

@@ -94,7 +94,7 @@ class Lagrangian:
         other = object.__new__(Lagrangian)
         other.__dict__.update({k: x for k, x in self.__dict__.items() if k != "_numbers"})
         other.formulas = Formulas(self.n, {k: f for k, f in self.formulas.functions.items() if k not in left_out})
-        other._programs = {}
+        other._programs = self._programs.setdefault(("without", tuple(sorted(left_out))), {})  # their code lives as long as this system's
         return other
 
     # what the rest of the library asks a system ----------------------------------------------------------------------------------------
@@ -244,6 +244,10 @@ class Lagrangian:
         made.formulas = Formulas.from_text(made.n, data["formulas"])
         made._programs = {}
         return made
+
+    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]:
+        """Pickled and copied as plain data; machine code is made anew where it is used."""
+        return Lagrangian.from_dict, (self.to_dict(),)
 
     def __repr__(self) -> str:
         f = self.formulas
