@@ -96,26 +96,26 @@ def inverse(m):
 
 
 @inline
-def put_columns(work, to, a, b):
-    """A 6 x 3 matrix of blocks a, b into three columns of six numbers."""
+def put_columns(work, to, stride, a, b):
+    """A 6 x 3 matrix of blocks a, b into the first six numbers of three columns, `stride` apart."""
     for k in range(3):
         for r in range(3):
-            work[to + 6 * k + r] = a[3 * r + k]
-            work[to + 6 * k + 3 + r] = b[3 * r + k]
+            work[to + stride * k + r] = a[3 * r + k]
+            work[to + stride * k + 3 + r] = b[3 * r + k]
 
 
 @inline
-def put_twists(work, to, rot, c, w, v):
+def put_twists(work, to, stride, rot, c, w, v):
     """Three twists in root axes."""
     w = mul(rot, w)
-    put_columns(work, to, w, plus(mul(rot, v), hat_mul(c, w)))
+    put_columns(work, to, stride, w, plus(mul(rot, v), hat_mul(c, w)))
 
 
 @inline
-def put_wrenches(work, to, rot, c, L, p):
+def put_wrenches(work, to, stride, rot, c, L, p):
     """Three wrenches in root axes."""
     p = mul(rot, p)
-    put_columns(work, to, plus(mul(rot, L), hat_mul(c, p)), p)
+    put_columns(work, to, stride, plus(mul(rot, L), hat_mul(c, p)), p)
 
 
 @kernel
@@ -141,10 +141,10 @@ def put_ball(system, work, i, side, fac, x_at, l_at, f_at, wl, wr, stiff):
         hN = plus(diagonal(0.5 * h), hat(e, -0.5 * h))
         T = scaled(1.0 / (n * n), mul(plus(diagonal(0.5 * h), hat(e, 0.5 * h)), plus(diagonal(1.0), hat(x, -0.5))))
         hde = plus(diagonal(0.5 * h / (n + 1.0)), outer(x, x, -0.125 * h / (n * (n + 1.0) ** 2)))
-    put_twists(work, out + BALL_SHIFT, rot, c, plus(diagonal(1.0), hat_mul(w, T)), hat_mul(v, T))
-    put_twists(work, out + BALL_ROW, rot, c, minus(pull, hat_mul(w, hN)), scaled(-1.0, hat_mul(v, hN)))
-    put_wrenches(work, out + BALL_UP, rot, c, hat_mul(L, hN), hat_mul(p, hN))
-    put_wrenches(work, out + BALL_DOWN, rot, c, scaled(-1.0, hat_mul(KL, T)), scaled(-1.0, hat_mul(Kp, T)))
+    put_twists(work, out + BALL_SHIFT, 6, rot, c, plus(diagonal(1.0), hat_mul(w, T)), hat_mul(v, T))
+    put_twists(work, out + BALL_ROW, 6, rot, c, minus(pull, hat_mul(w, hN)), scaled(-1.0, hat_mul(v, hN)))
+    put_wrenches(work, out + BALL_UP, 6, rot, c, hat_mul(L, hN), hat_mul(p, hN))
+    put_wrenches(work, out + BALL_DOWN, 6, rot, c, scaled(-1.0, hat_mul(KL, T)), scaled(-1.0, hat_mul(Kp, T)))
     r = scaled(system[at + ARMATURE], transpose(pull))
     r = plus(r, scaled(h, plus(hat(l, -0.5), plus(diagonal(0.25 * dot(x, l)), outer(x, l, 0.25)))))
     r = plus(r, mul(transpose(hN), plus(hat(L, 1.0), diagonal(system[at + DAMPING]))))

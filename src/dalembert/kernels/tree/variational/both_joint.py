@@ -24,7 +24,7 @@ from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, sc
 from dalembert.kernels.tree.layout import ARMATURE, DAMPING, HEADER, LINK_SIZE, MASS, MOMENT, PARENT, V_AT, VEL, P, R
 from dalembert.kernels.tree.layout import INERTIA as LINK_INERTIA
 from dalembert.kernels.tree.record import record
-from dalembert.kernels.tree.variational.ball import diagonal, hat, outer, plus, scaled
+from dalembert.kernels.tree.variational.ball import diagonal, hat, outer, plus, put_columns, put_twists, put_wrenches, scaled
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE, COLUMNS, FRAME_0, FRAME_1, INERTIA
 from dalembert.kernels.tree.variational.layout import MOM, SIDE_SIZE
 
@@ -131,29 +131,6 @@ def put_single(system, work, i, side_0, side_1, fac, h, revolute, rot_0, c_0, ro
     work[out + 48] = system[at + ARMATURE] + 0.5 * h * system[at + DAMPING]
 
 
-@inline
-def put_columns(work, to, a, b):
-    """A 6 x 3 matrix of blocks a, b into three columns of twelve numbers."""
-    for k in range(3):
-        for r in range(3):
-            work[to + 12 * k + r] = a[3 * r + k]
-            work[to + 12 * k + 3 + r] = b[3 * r + k]
-
-
-@inline
-def put_twists(work, to, rot, c, w, v):
-    """Three twists in root axes."""
-    w = mul(rot, w)
-    put_columns(work, to, w, plus(mul(rot, v), hat_mul(c, w)))
-
-
-@inline
-def put_wrenches(work, to, rot, c, L, p):
-    """Three wrenches in root axes."""
-    p = mul(rot, p)
-    put_columns(work, to, plus(mul(rot, L), hat_mul(c, p)), p)
-
-
 @kernel
 def put_ball(system, work, i, side_0, side_1, fac, x_at, l_at, h):
     """s, a, b (in the place of u), t' (in the place of w) and r (in the place of D) of a spherical joint."""
@@ -171,14 +148,14 @@ def put_ball(system, work, i, side_0, side_1, fac, x_at, l_at, h):
     one, zero = diagonal(1.0), diagonal(0.0)
     pull = plus(plus(one, hat(x, -0.5)), outer(x, x, 0.25))
     hT = scaled(h / (1.0 + 0.25 * dot(x, x)), plus(one, hat(x, -0.5)))
-    put_twists(work, out, rot_0, c_0, one, zero)
-    put_twists(work, out + 6, rot_1, c_1, plus(one, hat_mul(w1, hT)), hat_mul(v1, hT))
-    put_twists(work, out + 36, rot_0, c_0, plus(scaled(0.5, pull), hat(w, -0.5 * h)), hat(v, -0.5 * h))
-    put_twists(work, out + 42, rot_1, c_1, scaled(0.5, pull), zero)
-    put_wrenches(work, out + 72, rot_0, c_0, hat(L, 0.5 * h), hat(p, 0.5 * h))
-    put_columns(work, out + 78, zero, zero)
-    put_columns(work, out + 108, zero, zero)
-    put_wrenches(work, out + 114, rot_1, c_1, scaled(-1.0, hat_mul(L1, hT)), scaled(-1.0, hat_mul(p1, hT)))
+    put_twists(work, out, 12, rot_0, c_0, one, zero)
+    put_twists(work, out + 6, 12, rot_1, c_1, plus(one, hat_mul(w1, hT)), hat_mul(v1, hT))
+    put_twists(work, out + 36, 12, rot_0, c_0, plus(scaled(0.5, pull), hat(w, -0.5 * h)), hat(v, -0.5 * h))
+    put_twists(work, out + 42, 12, rot_1, c_1, scaled(0.5, pull), zero)
+    put_wrenches(work, out + 72, 12, rot_0, c_0, hat(L, 0.5 * h), hat(p, 0.5 * h))
+    put_columns(work, out + 78, 12, zero, zero)
+    put_columns(work, out + 108, 12, zero, zero)
+    put_wrenches(work, out + 114, 12, rot_1, c_1, scaled(-1.0, hat_mul(L1, hT)), scaled(-1.0, hat_mul(p1, hT)))
     r = plus(scaled(system[at + ARMATURE], transpose(pull)), plus(hat(L, 0.5 * h), diagonal(0.5 * h * system[at + DAMPING])))
     turning = plus(hat(l, -0.5), plus(diagonal(0.25 * dot(x, l)), outer(x, l, 0.25)))
     store9(work, out + 144, plus(r, scaled(h, turning)))
