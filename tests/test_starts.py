@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 import dalembert as dal
 from dalembert.cli import app
-from dalembert.options import without
 from dalembert.scenes import loops
 
 
@@ -99,10 +98,10 @@ def test_only_what_is_named_is_left_out():
     m = loops.four_bar()
     m.add_body("ball", 1.0, (0.1,) * 3, pose=((5, 0, 0.2), (1, 0, 0, 0)))
     m.add_joint("floor", "rolling", "world", "ball", (5, 0, 0), None, radius=0.2)
-    assert without(m, ()) is m
-    assert without(m, ("limits",)) is m
-    assert [x.name for x in without(m, ("loops",)).nonholonomic] == ["floor"]
-    assert without(m, ("loops", "nonholonomic")).loops == ()
+    assert m.without(()) is m
+    assert m.without(("limits",)) is m
+    assert [x.name for x in m.without(("loops",)).nonholonomic] == ["floor"]
+    assert m.without(("loops", "nonholonomic")).loops == ()
     traj = dal.simulate(m, "trapezoidal", h=0.01, t_end=0.5, ignore=("loops",), q0={"foot0": 0.3})
     height = traj.model.loop_errors(traj.q)["floor"]
     assert np.abs(height).max() < 1e-12

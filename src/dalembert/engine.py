@@ -192,7 +192,7 @@ class PythonEngine:
         """q and v of recorded states; intervals and ledger are not known."""
         q, v = states[:, : self.model.nq], states[:, self.model.nq :]
         nan = np.full(len(states), np.nan)
-        return {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
+        return {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, len(self.model.momentum_names)))}
 
 
 def make_engine(model: Model, family: Family, stepper: Stepper, h: float, options: dict[str, Any], control: Any, weights: Any) -> Any:

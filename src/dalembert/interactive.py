@@ -58,7 +58,7 @@ class Simulation:
         self._control = control
         q, v = model.check_q(q0), model.check_v(v0)
         options.check_start(model, family, method, q, v, ignore)
-        engine = make_engine(options.without(model, ignore), family, method, step, resolved, self._inputs, weights)
+        engine = make_engine(model.without(ignore), family, method, step, resolved, self._inputs, weights)
         meta = run_description(method, compose, family, step, resolved, ignore, self._inputs)
         engine.start(q, v)
         self.model = model

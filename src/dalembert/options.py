@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -111,29 +110,11 @@ def check_handles(model: Model, family: Family, stepper: Stepper, ignore: tuple[
 # joints that own no coordinates -----------------------------------------------------------------------------------------------------
 
 
-def without(model: Model, ignore: Any) -> Model:
-    """The model that a run sees: without loops, joints on velocities or limits, if `ignore` names them. The same object if it does not."""
-    if isinstance(model, Lagrangian):
-        return model.without(ignore)
-    limited = [j for j in model.joints if j.limits is not None]
-    if not (("loops" in ignore and model.loops) or ("nonholonomic" in ignore and model.nonholonomic) or ("limits" in ignore and limited)):
-        return model
-    left = model.copy()
-    if "limits" in ignore:
-        for joint in limited:
-            left._joints[joint.name] = replace(joint, limits=None)
-    if "loops" in ignore:
-        left._loops.clear()
-    if "nonholonomic" in ignore:
-        left._nonholonomic.clear()
-    return left.frozen()
-
-
 def check_start(model: Model, family: Family, stepper: Stepper, q: Array, v: Array, ignore: tuple[str, ...]) -> None:
     """OptionError where a start violates the joints that the stepper would have to keep; it names the worst one."""
     if isinstance(model, Lagrangian):
         return check_consistent(model.without(ignore), stepper, q, v)
-    left = without(model, ignore)
+    left = model.without(ignore)
     if stepper.python or not (left.loops or left.nonholonomic) or not {"loops", "nonholonomic"} & set(stepper.handles):
         return
     g, G = left.constraint_rows(q)

@@ -21,10 +21,8 @@ from dalembert.errors import ArchiveError, UnknownNameError
 from dalembert.families import find_family
 from dalembert.io import Journal, Variable, is_locked, read_archive, read_journal, write_archive
 from dalembert.kernels.loop import LOG_COLUMNS
-from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.model.rotation import Array
-from dalembert.options import without
 from dalembert.registry import Option, Stepper, find
 from dalembert.trajectory import Trajectory
 
@@ -94,48 +92,24 @@ def restore_stepper(family: str, data: dict[str, Any]) -> Stepper:
         return Stepper(**fields, options=tuple(Option(*o) for o in data["options"]))
 
 
-def column_names(model: Any, which: str) -> list[str]:
-    """'rotor.qw', ...: names of the columns of q or v. Of a Lagrangian: the coordinates, and 'd' before them for their rates."""
-    if isinstance(model, Lagrangian):
-        return [name if which == "q" else f"d{name}" for name in model.names]
-    return [f"{j.name}.{c}" for j in model.joints for c in getattr(j.coordinates, f"{which}_names")]
-
-
-def column_units(model: Any, which: str) -> list[str]:
-    """Units of the columns of q or v; '' where a formula does not tell."""
-    if isinstance(model, Lagrangian):
-        return [""] * model.n
-    return [u for j in model.joints for u in getattr(j.coordinates, f"{which}_units")]
-
-
-def momentum_names(model: Any) -> list[str]:
-    """Names of the columns of the momentum: six axes, or the symmetries of a Lagrangian."""
-    return list(model.symmetry_names) if isinstance(model, Lagrangian) else ["Lx", "Ly", "Lz", "px", "py", "pz"]
-
-
-def momentum_units(model: Any) -> list[str]:
-    """Units of the columns of the momentum; '' where a formula does not tell."""
-    return [""] * len(model.symmetry_names) if isinstance(model, Lagrangian) else ["N m s"] * 3 + ["N s"] * 3
-
-
 def variables(traj: Trajectory) -> list[Variable]:
     """Everything in a trajectory as named, labelled arrays."""
     model = traj.model
-    kept, unit, of = _momentum_words(model)
+    unit = ", ".join(dict.fromkeys(model.momentum_units))
     found = [
         Variable("time", traj.t, ("time",), "s", "time of the node"),
-        Variable("q_name", column_names(model, "q"), ("q_name",), "", "columns of q"),
-        Variable("q_unit", column_units(model, "q"), ("q_name",), "", "units of the columns of q"),
-        Variable("v_name", column_names(model, "v"), ("v_name",), "", "columns of v"),
-        Variable("v_unit", column_units(model, "v"), ("v_name",), "", "units of the columns of v"),
-        Variable("momentum_name", momentum_names(model), ("momentum_name",), "", kept),
+        Variable("q_name", model.column_names("q"), ("q_name",), "", "columns of q"),
+        Variable("q_unit", model.column_units("q"), ("q_name",), "", "units of the columns of q"),
+        Variable("v_name", model.column_names("v"), ("v_name",), "", "columns of v"),
+        Variable("v_unit", model.column_units("v"), ("v_name",), "", "units of the columns of v"),
+        Variable("momentum_name", model.momentum_names, ("momentum_name",), "", model.momentum_meaning),
         Variable("q", traj.q, ("time", "q_name"), "see q_unit", "configuration at the node"),
         Variable("v", traj.v, ("time", "v_name"), "see v_unit", "velocity at the node"),
         Variable("v_interval", traj.v_interval, ("interval", "v_name"), "see v_unit", "velocity of the interval before the node"),
         Variable("kinetic", traj.kinetic, ("time",), "J", "kinetic energy"),
         Variable("potential", traj.potential, ("time",), "J", "potential energy"),
         Variable("energy", traj.energy, ("time",), "J", "total energy"),
-        Variable("momentum", traj.momentum, ("time", "momentum_name"), unit, of),
+        Variable("momentum", traj.momentum, ("time", "momentum_name"), unit, model.momentum_meaning),
         Variable("work", traj.work, ("time",), "J", "work of all forces but gravity so far"),
         Variable("impulse", traj.impulse, ("time", "momentum_name"), unit, "impulse of all known forces so far"),
         Variable("state", traj.states, ("time", "state_entry"), "", "flat state of the stepper: the checkpoint"),
@@ -144,12 +118,6 @@ def variables(traj: Trajectory) -> list[Variable]:
         found += _of_constraints(traj)
     solver = [Variable(f"solver_{name}", traj._log[:, i], ("time",), "1", f"Newton: {name}") for i, name in enumerate(LOG_COLUMNS)]
     return found + solver
-
-
-def _momentum_words(model: Any) -> tuple[str, str, str]:
-    if isinstance(model, Lagrangian):
-        return "declared symmetries", "", "momentum dL/dv . xi of each symmetry"
-    return "angular momentum about the world origin (N m s), linear momentum (N s)", "N m s, N s", "spatial momentum"
 
 
 def _of_constraints(traj: Trajectory) -> list[Variable]:
@@ -259,7 +227,7 @@ def unpack(model: Model, stepper: Stepper, meta: dict[str, Any], states: Array) 
     if stepper.python:
         return PythonEngine(model, stepper, meta["h"], {}).unpack(states)
     family = find_family(model, meta["family"])
-    return family.unpack(model, system_of(without(model, meta.get("ignore", ())), family, stepper, meta["options"]), states)
+    return family.unpack(model, system_of(model.without(meta.get("ignore", ())), family, stepper, meta["options"]), states)
 
 
 def _tidy(path: Path, journal: Path, traj: Trajectory) -> None:

@@ -83,7 +83,7 @@ def simulate(
     every = options.check_every(every, n)
     meta = run_description(method, compose, family, step, resolved, ignore, control)
     meta.update(t_end=n * step, every=every, status="running", functions=len(functions), **({"h_auto": True} if automatic else {}))
-    engine = make_engine(options.without(model, ignore), family, method, step, resolved, control, weights)
+    engine = make_engine(model.without(ignore), family, method, step, resolved, control, weights)
     engine.start(q, v)
     options.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (model.nq + model.nv)))
     recording = Recording.create(save, model, meta, overwrite) if save is not None else None
@@ -309,7 +309,7 @@ def resume(
         raise OptionError(f"{path}: the run has reached t = {traj.t[-1]:g} s already; t_end = {t_end:g} s lies before.")
     options.check_every(meta["every"], n)
     weights = composition_weights(meta["compose"], method, model, family, h)
-    engine = make_engine(options.without(model, meta["ignore"]), family, method, h, meta["options"], control, weights)
+    engine = make_engine(model.without(meta["ignore"]), family, method, h, meta["options"], control, weights)
     engine.start(traj.q[-1], traj.v[-1])
     if engine.state.size != traj.states.shape[1]:
         raise ArchiveError(

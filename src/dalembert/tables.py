@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import OptionError
-from dalembert.recording import column_names, column_units, momentum_names, momentum_units, variables
+from dalembert.recording import variables
 
 _COORDINATES = ("time", "q_name", "q_unit", "v_name", "v_unit", "momentum_name")
 _INTERNAL = ("state",)
@@ -39,8 +39,8 @@ def to_pandas(traj: Any) -> Any:
     """A pandas.DataFrame indexed by time (s): q, v, energy, kinetic, potential, momentum; `frame.attrs["units"]` maps columns to units."""
     pandas = _needed("pandas", "to_pandas")
     model = traj.model
-    names = [*column_names(model, "q"), *column_names(model, "v"), "energy", "kinetic", "potential", *momentum_names(model)]
-    units = [*column_units(model, "q"), *column_units(model, "v"), *["J"] * 3, *momentum_units(model)]
+    names = [*model.column_names("q"), *model.column_names("v"), "energy", "kinetic", "potential", *model.momentum_names]
+    units = [*model.column_units("q"), *model.column_units("v"), *["J"] * 3, *model.momentum_units]
     data = np.column_stack([traj.q, traj.v, traj.energy, traj.kinetic, traj.potential, traj.momentum])
     frame = pandas.DataFrame(data, columns=names, index=pandas.Index(traj.t, name="time"))
     frame.attrs["units"] = {"time": "s", **dict(zip(names, units, strict=True))}

@@ -39,8 +39,6 @@ class Trajectory:
         self.v_interval = unpacked["v_interval"][1:]
         self.work, self.impulse = unpacked["work"], unpacked["impulse"]
         self._multipliers = unpacked.get("multipliers")
-        if isinstance(model, Lagrangian) and self.impulse.shape[1] != len(model.symmetry_names):
-            self.impulse = np.full((len(t), len(model.symmetry_names)), np.nan)  # a plain Python step keeps no ledger
 
     @property
     def is_lagrangian(self) -> bool:
@@ -123,9 +121,7 @@ class Trajectory:
     @cached_property
     def _run_model(self) -> Model:
         """The model without the joints that the run ignored."""
-        from dalembert.options import without
-
-        return without(self.model, self.meta.get("ignore", ()))
+        return self.model.without(self.meta.get("ignore", ()))
 
     @cached_property
     def _loads(self) -> Any:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dalembert import contracts
+from dalembert.contract_runs import machines
 from dalembert.registry import Stepper, find, steppers
 from dalembert.steppers.compose import COMPOSITIONS, Composition
 
@@ -34,13 +35,13 @@ def test_a_wrong_coefficient_is_refused_or_seen() -> None:
 
 def test_tree_steppers_are_checked_on_trees() -> None:
     for stepper in STEPPERS:
-        names = [m.name for m, _, _ in contracts.machines(stepper)]
+        names = [m.name for m, _, _ in machines(stepper)]
         assert ("contract: floating chain" in names) == ("contract: pinned chain" in names) == (stepper.system == "tree")
 
 
 def test_steppers_for_lagrangians_are_checked_on_what_they_handle() -> None:
     for stepper in steppers(system="lagrangian"):
-        names = {m.name for m, _, _ in contracts.machines(stepper)}
+        names = {m.name for m, _, _ in machines(stepper)}
         assert "contract: kepler" in names
         assert ("contract: double pendulum" in names) == ("variable mass" in stepper.handles)
         assert ("contract: spherical pendulum" in names) == ("holonomic" in stepper.handles)

@@ -13,7 +13,7 @@ import pytest
 
 import dalembert as dal
 from dalembert import monitors
-from dalembert.recording import column_names, journal_path
+from dalembert.recording import journal_path
 
 TURN = ((0.0, -1.0), (1.0, 0.0))
 START = {"q0": (1.0, 0.0), "v0": (0.1, 1.1)}
@@ -213,7 +213,7 @@ def test_columns_have_the_names_of_coordinates_and_symmetries(tmp_path):
 
     path = tmp_path / "run.h5"
     traj = dal.simulate(kepler(), h=0.01, t_end=1.0, save=path, **START)
-    assert column_names(traj.model, "q") == ["x", "y"]
+    assert traj.model.column_names("q") == ["x", "y"]
     with netCDF4.Dataset(path) as f:
         assert list(f["v_name"][:]) == ["dx", "dy"]
         assert list(f["momentum_name"][:]) == ["rotation"]

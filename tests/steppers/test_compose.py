@@ -6,7 +6,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from dalembert import contracts
+from dalembert import contract_runs
 from dalembert.errors import OptionError
 from dalembert.registry import find
 from dalembert.steppers._compositions import DIGITS, suzuki_digits
@@ -144,20 +144,20 @@ def slope(weights: np.ndarray, floor: float = 3e-11) -> tuple[float, list[float]
     The number of steps grows by the cube root of 2: an order of eight falls from 1e-6 to the floor in two halvings.
     """
     stepper = find("rigid-body", "cayley")
-    model, q, v = contracts.top(symmetric=False)
+    model, q, v = contract_runs.top(symmetric=False)
     machine = (model, q, 4.0 * v)
-    q_ref, v_ref = contracts.reference(machine, contracts.T_ORDER)
+    q_ref, v_ref = contract_runs.reference(machine, contract_runs.T_ORDER)
     hs, errors = [], []
     for n in (round(2 ** (k / 3)) for k in range(9, 34)):
-        engine = contracts.engine_of(stepper, machine, contracts.T_ORDER / n, weights)
+        engine = contract_runs.engine_of(stepper, machine, contract_runs.T_ORDER / n, weights)
         try:
-            q, v = contracts.end_state(engine, n)
-        except contracts.SimulationError:
+            q, v = contract_runs.end_state(engine, n)
+        except contract_runs.SimulationError:
             continue  # too large a step; enough smaller ones must remain
         error = max(np.abs(model.difference(q_ref, q)).max(), np.abs(v - v_ref).max())
         if error < floor:
             break
-        hs.append(contracts.T_ORDER / n)
+        hs.append(contract_runs.T_ORDER / n)
         errors.append(error)
     assert len(errors) >= 5
     return float(np.polyfit(np.log(hs[-5:]), np.log(errors[-5:]), 1)[0]), errors[-5:]

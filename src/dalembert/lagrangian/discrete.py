@@ -36,7 +36,6 @@ class Rows:
 
     equations: Any
     directions: Any  # n x m
-    holonomic: bool = True
 
 
 def variational(scope: Scope, d: Discrete, rows: Rows | None = None) -> Move:

@@ -19,8 +19,6 @@ import casadi as ca
 
 from dalembert.errors import ModelError
 
-ORDER = ("q", "v", "t", "p")
-
 
 class Formulas:
     """Functions of (q, v, t, p). Made by `read_formulas`, or from the text that `text()` gives."""

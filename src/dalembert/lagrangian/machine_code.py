@@ -15,7 +15,7 @@ from llvmlite import binding, ir
 
 from dalembert.errors import ModelError
 
-DOUBLE, INDEX, BOOL = ir.DoubleType(), ir.IntType(64), ir.IntType(1)
+DOUBLE, INDEX = ir.DoubleType(), ir.IntType(64)
 LARGE = 20_000  # instructions above which optimising costs more than it saves
 
 _NAMES = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}

@@ -6,7 +6,7 @@ next state. The loop and Newton's method are the same for all of them (`kernels/
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -83,7 +83,6 @@ class Program:
     moves: list[Move]
     start: tuple[Any, Any, Any]  # symbols q, v; the state
     nodal: Block | None = None
-    notes: dict[str, Any] = field(default_factory=dict)
 
 
 class CompiledProgram:
@@ -98,7 +97,6 @@ class CompiledProgram:
         functions["start"] = _start_function(scope, program)
         functions["ledger"] = _ledger_function(scope)
         self.code = MachineCode(functions)
-        self.instructions = sum(f.n_instructions() for f in functions.values())
         self._header(blocks)
 
     def _header(self, blocks: list[Any]) -> None:
@@ -111,7 +109,7 @@ class CompiledProgram:
         head[at.N], head[at.PARAMS], head[at.STATE], head[at.MOVES] = scope.n, scope.formulas.p.shape[0], size, len(self.program.moves)
         head[at.UNKNOWNS], head[at.RANK_TOL] = unknowns, 1e-12
         head[at.LEDGER], head[at.LEDGER_SIZE], head[at.AT_LEDGER] = address["ledger"], scope.ledger_size, size - scope.ledger_size
-        head[at.START], head[at.EXTRA], head[at.MULTIPLIERS] = address["start"], scope.extra_size, scope.multipliers
+        head[at.START], head[at.MULTIPLIERS] = address["start"], scope.multipliers
         head[at.WORK_SIZE] = x + unknowns + unknowns**2 + out + 4 * unknowns + at.INFO_SIZE
         for k, (block, update) in enumerate(blocks):
             record = head[at.HEADER + at.BLOCK * k :][: at.BLOCK]

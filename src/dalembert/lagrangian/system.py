@@ -109,6 +109,26 @@ class Lagrangian:
         """Number of velocities."""
         return self.n
 
+    momentum_meaning = "momentum dL/dv . xi of each declared symmetry"
+
+    @property
+    def momentum_names(self) -> tuple[str, ...]:
+        """The symmetries."""
+        return self.symmetry_names
+
+    @property
+    def momentum_units(self) -> tuple[str, ...]:
+        """A formula does not tell."""
+        return ("",) * len(self.symmetry_names)
+
+    def column_names(self, which: str) -> list[str]:
+        """Names of the columns of "q", and with a 'd' before them of "v"."""
+        return [name if which == "q" else f"d{name}" for name in self.names]
+
+    def column_units(self, which: str) -> list[str]:
+        """A formula does not tell."""
+        return [""] * self.n
+
     @property
     def forces(self) -> tuple[Any, ...]:
         """None beside those of the formulas."""

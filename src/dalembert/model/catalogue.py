@@ -14,6 +14,10 @@ from dalembert.model.parts import Body, Joint, Keyframe
 class Catalogue:
     """The parts of a `Model`."""
 
+    momentum_names = ("Lx", "Ly", "Lz", "px", "py", "pz")
+    momentum_units = ("N m s",) * 3 + ("N s",) * 3
+    momentum_meaning = "angular momentum about the world origin, linear momentum"
+
     _bodies: dict[str, Body]
     _joints: dict[str, Joint]
     _motors: dict[str, Motor]
@@ -107,3 +111,11 @@ class Catalogue:
     def v_slices(self) -> dict[str, slice]:
         """Where each joint's rates are in v."""
         return kinematics.slices(self.joints, "nv")
+
+    def column_names(self, which: str) -> list[str]:
+        """'rotor.qw', ...: names of the columns of "q" or "v"."""
+        return [f"{j.name}.{c}" for j in self.joints for c in getattr(j.coordinates, f"{which}_names")]
+
+    def column_units(self, which: str) -> list[str]:
+        """Units of the columns of "q" or "v"."""
+        return [u for j in self.joints for u in getattr(j.coordinates, f"{which}_units")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -224,6 +224,22 @@ class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
         other = self.copy()
         other._frozen = True
         return other
+
+    def without(self, features: Collection[str]) -> Model:
+        """The model without loops, joints on velocities ("nonholonomic") or limits, as named. The same object if it has none of them."""
+        limited = [j for j in self.joints if j.limits is not None]
+        there = {"loops": bool(self._loops), "nonholonomic": bool(self._nonholonomic), "limits": bool(limited)}
+        if not any(there.get(name) for name in features):
+            return self
+        left = self.copy()
+        if "limits" in features:
+            for joint in limited:
+                left._joints[joint.name] = replace(joint, limits=None)
+        if "loops" in features:
+            left._loops.clear()
+        if "nonholonomic" in features:
+            left._nonholonomic.clear()
+        return left.frozen()
 
     def copy(self) -> Model:
         """A copy that can be changed."""

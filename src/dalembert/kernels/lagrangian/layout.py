@@ -12,9 +12,8 @@ velocity of the interval before it.
 
 # header of the system array
 N, PARAMS, STATE, MOVES, TOL, MAX_ITERATIONS, RANK_TOL = 0, 1, 2, 3, 4, 5, 6
-NODAL, LEDGER, LEDGER_SIZE, AT_LEDGER, UNKNOWNS, START, WORK_SIZE = 7, 8, 9, 10, 11, 12, 13
-EXTRA, MULTIPLIERS = 14, 15  # numbers of further entries of the state
-HEADER = 16
+LEDGER, LEDGER_SIZE, AT_LEDGER, UNKNOWNS, START, WORK_SIZE, MULTIPLIERS = 7, 8, 9, 10, 11, 12, 13
+HEADER = 14
 
 # record of a block: behind the header, the nodal one first
 UNKNOWN, MAIN, GUESS, RESIDUAL, UPDATE, REVEALING, LINEAR = 0, 1, 2, 3, 4, 5, 6
