@@ -8,22 +8,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.families import Family
-from dalembert.inputs import CompiledControl, sample
+from dalembert.functions import Functions, given_functions
+from dalembert.inputs import CompiledControl, combined, sample
 from dalembert.kernels import loop
 from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, first_class
 from dalembert.kernels.status import NOT_FINITE, OK
+from dalembert.kernels.tree import layout as tree
 from dalembert.model import Model
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 
 
-def system_of(model: Model, family: Family, stepper: Stepper, options: dict[str, Any]) -> Array:
-    """The arrays of a model for a stepper: with its program, or with what it prepares."""
+def system_of(model: Model, family: Family, stepper: Stepper, options: dict[str, Any], functions: Functions | None = None) -> Array:
+    """The arrays of a model for a stepper: with its program, or with what it prepares. functions: those that the steps call."""
     if stepper.program is not None:
         return family.system(model, options, stepper)
     system = family.system(model, options)
+    if functions is not None:
+        system[tree.FUNCTION], system[tree.PASSIVE] = functions.address, 1.0
     longer = None if stepper.prepare is None else stepper.prepare(system, options)
     return system if longer is None else longer
+
+
+def evaluates_functions(model: Any, stepper: Stepper) -> bool:
+    """True if forces given as functions are called where the step evaluates its forces; False: there are none, or they are held."""
+    return bool(given_functions(model)) and "function" in stepper.handles and not stepper.python
 
 
 class Chunk(NamedTuple):
@@ -42,7 +51,8 @@ class CompiledEngine:
         self, model: Model, family: Family, stepper: Stepper, h: float, options: dict[str, Any], control: Any = None, weights: Any = (1.0,)
     ):
         self.model, self.family, self.stepper, self.h = model, family, stepper, h
-        self.system = system_of(model, family, stepper, options)
+        self.functions = Functions(model) if evaluates_functions(model, stepper) else None
+        self.system = system_of(model, family, stepper, options, self.functions)
         self.weights = np.array(weights, dtype=float)
         if family.compose is not None and len(self.weights) > 1:
             self.system = family.compose(self.system, self.weights)
@@ -52,12 +62,11 @@ class CompiledEngine:
         self.counter = np.zeros(2, dtype=np.int64)
         self.python_control: Any = control if control is not None and not isinstance(control, CompiledControl) else None
         self.use_control = isinstance(control, CompiledControl)
-        forced = control is not None or bool(family.features(model) & {"gravity", "wrench", "damping", "force"})
-        self.use_ledger = forced and family.keeps_ledger
+        self.use_ledger = family.keeps_account(model, control is not None)
         self._step = first_class(stepper.step, STEP)
         self._nodal = first_class(family.nodal, NODAL)
         self._hold = first_class(family.hold, HOLD)
-        self._ledger = first_class(family.ledger, STEP)
+        self._ledger = first_class(family.ledger if self.use_ledger else loop.no_ledger, loop.LEDGER)
         self._control = first_class(control.kernel if self.use_control else loop.no_control, CONTROL)
         self._run = first_class(loop.run, loop.LOOP)
         self.state = np.zeros(0)
@@ -103,6 +112,8 @@ class CompiledEngine:
             status = self._call(n, every, states, log)
         else:
             status, error = self._with_python_control(n, every, stop, states, log)
+        if self.functions is not None:
+            error = self.functions.take_error() or error
         done = int(self.counter[loop.ROW])
         return Chunk(status, states[:done], log[:done], error)
 
@@ -124,8 +135,8 @@ class CompiledEngine:
         return int(self._run(*functions, self.use_control, self.use_ledger, self.h, n, every, *arrays, self.counter, states, log))
 
     def unpack(self, states: Array) -> dict[str, Array]:
-        """q, v, v_interval, work and impulse of recorded states."""
-        return self.family.unpack(self.model, self.system, states)
+        """q, v, v_interval, work, impulse and account of recorded states."""
+        return self.family.read(self.model, self.system, states, self.use_ledger)
 
 
 class PythonEngine:
@@ -196,7 +207,10 @@ class PythonEngine:
 
 
 def make_engine(model: Model, family: Family, stepper: Stepper, h: float, options: dict[str, Any], control: Any, weights: Any) -> Any:
-    """The engine that a stepper needs."""
+    """The engine that a stepper needs. Functions that its steps cannot call are held over the step, like a control."""
+    held = [] if evaluates_functions(model, stepper) else given_functions(model)
+    if held:
+        control = combined(control, held)
     if stepper.engine is not None:
         return stepper.engine(model, stepper, h, options, control, weights)
     if stepper.python:

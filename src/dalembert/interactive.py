@@ -14,7 +14,7 @@ from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model, validate
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, rotate
-from dalembert.running import Run, composition_weights, run_description
+from dalembert.running import Run, composition_weights, describe_functions, run_description
 from dalembert.trajectory import Trajectory
 
 
@@ -60,6 +60,7 @@ class Simulation:
         options.check_start(model, family, method, q, v, ignore)
         engine = make_engine(model.without(ignore), family, method, step, resolved, self._inputs, weights)
         meta = run_description(method, compose, family, step, resolved, ignore, self._inputs)
+        meta.update(describe_functions(model, method))
         engine.start(q, v)
         self.model = model
         self._run = Run(model, family, method, engine, meta, None, False, ())

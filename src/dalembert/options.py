@@ -87,7 +87,8 @@ def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...], prov
                 continue
             if name is None and proved and s.system == "tree" and not s.proved:
                 continue
-            if s.name == name or (name is None and not s.python and not unhandled(model, family, s, ignore)):
+            held = "function" in family.features(model) and "function" not in s.handles  # order 1: not chosen unless it is named
+            if s.name == name or (name is None and not s.python and not held and not unhandled(model, family, s, ignore)):
                 check_handles(model, family, s, ignore)
                 return family, s
     if name is not None:

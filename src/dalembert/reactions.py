@@ -66,7 +66,7 @@ def joint_force(traj: Trajectory, model: Model, joint: str) -> Array:
         if joint in without_coordinates(traj.model):
             raise UnsupportedError(f"joint {joint!r} exerts no force: the run left it out, ignore={tuple(traj.meta['ignore'])!r}.")
         raise UnknownNameError("joint", joint, [*model.q_slices(), *without_coordinates(traj.model)])
-    if traj.meta.get("control") is not None:
+    if traj.meta.get("control") is not None or traj.meta.get("functions"):
         raise UnsupportedError(
             f"reaction of joint {joint!r}: the run had a control (or a force given as a function), whose values are not stored, so the "
             f"accelerations are not known."

@@ -112,12 +112,19 @@ def variables(traj: Trajectory) -> list[Variable]:
         Variable("momentum", traj.momentum, ("time", "momentum_name"), unit, model.momentum_meaning),
         Variable("work", traj.work, ("time",), "J", "work of all forces but gravity so far"),
         Variable("impulse", traj.impulse, ("time", "momentum_name"), unit, "impulse of all known forces so far"),
+        *_account(traj),
         Variable("state", traj.states, ("time", "state_entry"), "", "flat state of the stepper: the checkpoint"),
     ]
     if traj.is_lagrangian:
         found += _of_constraints(traj)
     solver = [Variable(f"solver_{name}", traj._log[:, i], ("time",), "1", f"Newton: {name}") for i, name in enumerate(LOG_COLUMNS)]
     return found + solver
+
+
+def _account(traj: Trajectory) -> list[Variable]:
+    """Work of each kind of force of a tree."""
+    kinds = [name for name in traj._account if name not in ("push", "forces")]
+    return [Variable(f"work_{name}", traj._account[name], ("time",), "J", f"work of the kind {name!r} so far") for name in kinds]
 
 
 def _of_constraints(traj: Trajectory) -> list[Variable]:
@@ -226,8 +233,9 @@ def unpack(model: Model, stepper: Stepper, meta: dict[str, Any], states: Array) 
         return stepper.engine(model, stepper, meta["h"], meta["options"], None, (1.0,)).unpack(states)
     if stepper.python:
         return PythonEngine(model, stepper, meta["h"], {}).unpack(states)
-    family = find_family(model, meta["family"])
-    return family.unpack(model, system_of(model.without(meta.get("ignore", ())), family, stepper, meta["options"]), states)
+    family, left = find_family(model, meta["family"]), model.without(meta.get("ignore", ()))
+    kept = family.keeps_account(left, meta.get("control") is not None or bool(meta.get("functions")))
+    return family.read(model, system_of(left, family, stepper, meta["options"]), states, kept)
 
 
 def _tidy(path: Path, journal: Path, traj: Trajectory) -> None:

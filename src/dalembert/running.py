@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from dalembert import environment, options
-from dalembert.engine import make_engine
+from dalembert.engine import evaluates_functions, make_engine
 from dalembert.errors import ArchiveError, OptionError, SimulationError, UnsupportedError
 from dalembert.families import Family, find_family
-from dalembert.inputs import CompiledControl, combined
+from dalembert.functions import given_functions
+from dalembert.inputs import CompiledControl
 from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.kernels.status import MEANING, OK
 from dalembert.lagrangian import Lagrangian
@@ -55,7 +56,8 @@ def simulate(
     stepper: a name from `dal.steppers()`; None takes the registry's first that handles the model.
     q0, v0: arrays, or {joint: values}; default: reference configuration, at rest.
     control: control(t, q, v) -> tau, sampled at nodes and held over the step; `dal.compiled(f)` with f(t, q, v, out) keeps the loop
-    compiled.
+    compiled. A composition samples it once per step and holds it over all substeps: the order is that of the motion under the held
+    force. A force of the model that is a function (`m.add_force(f)`) is evaluated where the step evaluates its forces.
     every: keep the state every so many steps. compose: e.g. "suzuki4", raises the order of a self-adjoint stepper.
     save: stream to this HDF5 file while running; a killed run can be loaded and resumed.
     monitors: functions monitor(t, q, v), called about ten times a second and at the end with the latest node; a true answer ends the run.
@@ -71,9 +73,6 @@ def simulate(
     q, v = model.check_q(q0), model.check_v(v0)
     if control is not None and not callable(control):
         raise OptionError(f"control is {control!r}; expected a function control(t, q, v).")
-    functions = [f.function for f in model.forces if f.kind == "function"]
-    if functions:
-        control = combined(control, functions)
     options.check_start(model, family, method, q, v, ignore)
     weights = composition_weights(compose, method, model, family, h)
     automatic = h == "auto"
@@ -82,7 +81,8 @@ def simulate(
     step, n = options.step_count(h, t_end)
     every = options.check_every(every, n)
     meta = run_description(method, compose, family, step, resolved, ignore, control)
-    meta.update(t_end=n * step, every=every, status="running", functions=len(functions), **({"h_auto": True} if automatic else {}))
+    meta.update(t_end=n * step, every=every, status="running", **({"h_auto": True} if automatic else {}))
+    meta.update(describe_functions(model, method))
     engine = make_engine(model.without(ignore), family, method, step, resolved, control, weights)
     engine.start(q, v)
     options.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (model.nq + model.nv)))
@@ -90,6 +90,19 @@ def simulate(
     run = Run(model, family, method, engine, meta, recording, progress, tuple(monitors))
     run.record_first()
     return run.to_end(n, on_fail)
+
+
+def describe_functions(model: Any, method: Stepper) -> dict[str, Any]:
+    """What a file says of forces given as functions; a warning where the stepper can only hold them over its steps."""
+    functions = [f.name for f in model.forces if f.kind == "function"]
+    held = functions if functions and not evaluates_functions(model, method) else []
+    if held:
+        warnings.warn(
+            f"stepper {method.name!r} holds force {', '.join(map(repr, held))} of model {model.name!r} over each step: the run is of order "
+            f"1, not {method.order}. Steppers of trees ('midpoint', 'trapezoidal', 'mk4', ...) evaluate it where they need it.",
+            stacklevel=3,
+        )
+    return {"functions": len(functions), "held_functions": held, **({"control": "python"} if held else {})}
 
 
 def run_description(
@@ -126,9 +139,31 @@ def composition_weights(compose: str | None, method: Stepper, model: Model, fami
         raise UnsupportedError(f"compose={compose!r}: stepper {method.name!r} has order {method.order}; these compositions raise order 2.")
     if "damping" in family.features(model):
         raise UnsupportedError(f"compose={compose!r}: model {model.name!r} is dissipative, and negative substeps would undo its damping.")
+    _refuse_functions(compose, method, model)
     if h == "auto":
         raise OptionError("compose with h='auto': a certified step size holds for single steps only; give h.")
     return composition.weights
+
+
+def _refuse_functions(compose: str, method: Stepper, model: Any) -> None:
+    """UnsupportedError where a force given as a function is held over the step, or takes energy (seen at the reference configuration)."""
+    functions = given_functions(model)
+    if not functions:
+        return
+    if not evaluates_functions(model, method):
+        raise UnsupportedError(
+            f"compose={compose!r}: stepper {method.name!r} holds the forces of model {model.name!r} that are functions over its steps, so "
+            "the order stays 1; steppers of trees ('midpoint', 'trapezoidal') evaluate them."
+        )
+    q, rng = model.neutral(), np.random.default_rng(0)
+    for name, f in zip((f.name for f in model.forces if f.kind == "function"), functions, strict=True):
+        for v in rng.normal(size=(8, model.nv)):
+            there, back, rest = (np.asarray(f(0.0, q.copy(), s * v), dtype=float) for s in (1.0, -1.0, 0.0))
+            if (there - back) @ v < -1e-9 * float(np.abs(v) @ (np.abs(there) + np.abs(back) + np.abs(rest))):
+                raise UnsupportedError(
+                    f"compose={compose!r}: force {name!r} of model {model.name!r} takes energy at v = {np.round(v, 3).tolist()}, and "
+                    "negative substeps would undo that."
+                )
 
 
 def certified_step(model: Model, family: Family, method: Stepper, q: Any, v: Any, t_end: float) -> float:

@@ -38,6 +38,7 @@ class Trajectory:
         self.q, self.v = unpacked["q"], unpacked["v"]
         self.v_interval = unpacked["v_interval"][1:]
         self.work, self.impulse = unpacked["work"], unpacked["impulse"]
+        self._account: dict[str, Array] = unpacked.get("account", {"forces": self.work})  # type: ignore[assignment]
         self._multipliers = unpacked.get("multipliers")
 
     @property
@@ -102,13 +103,25 @@ class Trajectory:
 
         return {name: self._log[1:, i] for i, name in enumerate(LOG_COLUMNS)}
 
+    @property
+    def account(self) -> dict[str, Array]:
+        """What was exchanged with the outside in each recorded interval (N rows), by the engine itself, step by step.
+
+        "control", "function", "wrench", "damping", "limits": work of each kind of force of a tree, J; "forces": of all forces without a
+        potential, of a body or a Lagrangian. "impulse": (N, 6) angular about the world origin and linear, of all forces from outside
+        but reactions of joints; of a Lagrangian (N, symmetries). Their sums from the start are `work` and `impulse`.
+        NaN where no account is kept: plain Python steppers; and the impulse in runs of trees under gravity and springs alone.
+        """
+        works = {name: np.diff(column) for name, column in self._account.items() if name != "push"}
+        return {**works, "impulse": np.diff(self.impulse, axis=0)}
+
     def reaction(self, joint: str) -> Array:
         """What a joint exerts at the nodes, from their states; see reactions.py. Not for runs with a control, which is not stored.
 
         Loop, rolling, knife-edge: multipliers (N + 1, rows of the joint), in the order of `model.constraint_labels`; N for rows in m, N m
         for rows in rad. A positive one pushes the child towards a larger residual, the parent the other way.
         Joint of the tree: (N + 1, 6), torque about the anchor and force on the child by its parent, in the axes of the child body.
-        Of a Lagrangian: `joint` is "holonomic" or "pfaffian", and the answer (N, rows), one row per interval; see lagrangian/forces.py.
+        Of a Lagrangian: `joint` is "holonomic" or "pfaffian", and the answer the multipliers (N + 1, rows); see lagrangian/forces.py.
         """
         if self.is_lagrangian:
             from dalembert.lagrangian.forces import constraint_forces
@@ -117,6 +130,19 @@ class Trajectory:
         from dalembert.reactions import joint_force
 
         return joint_force(self, self._run_model, joint)
+
+    @property
+    def multipliers(self) -> dict[str, Array]:
+        """Of a Lagrangian: "holonomic" and "pfaffian" multipliers of the discrete equations themselves, (N, rows), as forces.
+
+        They belong to the interval before a node (its last step), not to a node: see lagrangian/forces.py. `reaction` has those of the
+        nodes.
+        """
+        if not self.is_lagrangian:
+            raise UnsupportedError(f"multipliers: {self.model!r} is made of bodies; traj.reaction(joint) has the forces of its joints.")
+        from dalembert.lagrangian.forces import interval_multipliers
+
+        return interval_multipliers(self)
 
     @cached_property
     def _run_model(self) -> Model:

@@ -243,7 +243,7 @@ def test_driven_constraints():
         options = {"alpha": 10.0} if method.startswith("baumgarte") else {}
         traj = run(bead, method, h, 100, [0.0, 0.0], [1.0, 0.0], **options)
         assert np.abs(traj.q - np.column_stack([np.sin(traj.t), -5 * traj.t**2])).max() < 8 * h**order, method
-        assert np.abs(traj.reaction("holonomic")[1:, 0] + np.sin(traj.t[1:-1] + h / 2)).max() < 2 * h, method
+        assert np.abs(traj.multipliers["holonomic"][1:, 0] + np.sin(traj.t[1:-1] + h / 2)).max() < 2 * h, method
 
 
 @pytest.mark.parametrize("method", [*CONSTRAINED, "penalty-implicit"])
@@ -253,7 +253,7 @@ def test_redundant_rows_change_nothing(method):
     half = {"stiffness": 5e3} if method.startswith("penalty") else {}
     one, two = run(ROD, method, 0.01, 200, [1.0, 0.0]), run(twice, method, 0.01, 200, [1.0, 0.0], **half)
     assert np.abs(one.q - two.q).max() < 1e-10
-    assert np.abs(one.reaction("holonomic")[:, 0] - two.reaction("holonomic").sum(axis=1)).max() < 1e-6
+    assert np.abs(one.multipliers["holonomic"][:, 0] - two.multipliers["holonomic"].sum(axis=1)).max() < 1e-6
 
 
 @pytest.mark.parametrize("method", CONSTRAINED)
@@ -261,7 +261,7 @@ def test_forces_of_the_constraint(method):
     """Means over the step or values at one of its ends: the tension of the pendulum to O(h)."""
     h = 0.002
     traj = run(ROD, method, h, 500, [1.0, 0.0])
-    force = traj.reaction("holonomic")[1:, 0]
+    force = traj.multipliers["holonomic"][1:, 0]
     assert np.abs(force - EXACT.multiplier(traj.t[1:-1] + h / 2, squared=True)).max() < 300 * h  # it changes by up to 95 per second
 
 
@@ -280,7 +280,7 @@ def test_projection_is_orthogonal_in_the_metric_of_mass():
     pair = dal.Lagrangian(2, energy, holonomic=lambda q: [q[1] - q[0] - 1], force=lambda q, v: [-4, 4])
     traj = run(pair, "projection", 0.1, 20, [0.0, 1.0])
     assert np.abs(traj.q @ [1.0, 3.0] - 3.0).max() < 1e-14
-    assert np.abs(traj.reaction("holonomic") + 4.0).max() < 1e-12
+    assert np.abs(traj.multipliers["holonomic"] + 4.0).max() < 1e-12
 
 
 # Baumgarte --------------------------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def test_rigid_pair(stepper):
     traj = dal.simulate(PAIR, stepper, h=H, t_end=5.0, q0=[0, 0], v0=[1, 1])
     assert np.abs(traj.q - traj.t[:, None]).max() < 1e-13
     first = 1 if stepper == "shake" else 0  # SHAKE's first step starts with half a kick
-    assert np.abs(traj.reaction("holonomic")[first:] - 1).max() < 1e-12
+    assert np.abs(traj.multipliers["holonomic"][first:] - 1).max() < 1e-12
 
 
 # the spring ------------------------------------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def test_multiplier_of_the_spring_has_no_limit():
 def test_undamped_amplitude(epsilon, amplitude):
     """lambda_k - 1 = -sqrt(1 - s) cos(w (k + 1/2)), s = h^2/(h^2 + 2 epsilon), cos w = 1 - 2 s; of g: epsilon/sqrt(1 - s)."""
     traj, law = spook(StiffPair(epsilon), 2000), SpookPair(StiffPair(epsilon), H)
-    sigma, force, k = H**2 / (H**2 + 2 * epsilon), traj.reaction("holonomic")[:, 0], np.arange(2000)
+    sigma, force, k = H**2 / (H**2 + 2 * epsilon), traj.multipliers["holonomic"][:, 0], np.arange(2000)
     assert law.sigma == pytest.approx(sigma, rel=1e-14)
     assert force[0] == pytest.approx(sigma, rel=1e-12)
     assert np.sqrt(1 - sigma) == pytest.approx(amplitude, abs=5.1e-5)
@@ -112,9 +112,9 @@ def test_steady_state_is_exact(epsilon, zeta):
         traj, law = spook(pair, 6000, h), SpookPair(pair, h)
         noise, left = 1e-15 * traj.t[-1], law.contraction**6000  # of g, a difference of positions; of the transient
         assert gap(traj)[-1] == pytest.approx(-epsilon, abs=100 * noise + 20 * epsilon * left)
-        assert traj.reaction("holonomic")[-1, 0] == pytest.approx(1.0, abs=10 * noise / h**2 + 10 * left)
+        assert traj.multipliers["holonomic"][-1, 0] == pytest.approx(1.0, abs=10 * noise / h**2 + 10 * left)
         assert np.abs(gap(traj)[:200] - law.constraint(np.arange(200))[0]).max() < 1e-12  # near the root -1 round-off adds up
-        assert np.abs(traj.reaction("holonomic")[:200, 0] - law.multiplier(np.arange(200))).max() < 1e-12 / h**2
+        assert np.abs(traj.multipliers["holonomic"][:200, 0] - law.multiplier(np.arange(200))).max() < 1e-12 / h**2
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_critical_damping_is_at_rest_at_once_with_a_stiff_spring():
     assert np.abs(gap(traj) + 1e-6).max() < 1e-5
     signs = np.sign(gap(traj)[:20] + 1e-6)
     assert (signs > 0).any() and (signs < 0).any()
-    assert np.abs(traj.reaction("holonomic")[30:, 0] - 1).max() < 0.01
+    assert np.abs(traj.multipliers["holonomic"][30:, 0] - 1).max() < 0.01

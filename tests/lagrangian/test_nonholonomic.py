@@ -143,7 +143,7 @@ def test_velocity_rows_of_spook_on_the_disk(form):
     for gamma in (0.0, 1e-3):
         traj = dal.simulate(DISK, "spook", h=0.02, t_end=4.0, q0=REST, v0=FREE, gamma=gamma, form=form)
         rows = np.array([DISK.numbers.rows(q) for q in traj.q])
-        alpha = 0.02 * traj.reaction("pfaffian")
+        alpha = 0.02 * traj.multipliers["pfaffian"]
         assert np.abs(np.diff(traj.v, axis=0) @ mass - np.einsum("kij,ki->kj", rows[:-1], alpha)).max() < 1e-13
         where = rows[:-1] if form == "linear" else rows[1:]
         assert np.abs(np.einsum("kij,kj->ki", where, traj.v[1:]) + gamma / 0.02 * alpha).max() < 1e-13

@@ -78,7 +78,7 @@ def test_shake_row():
     w = np.diff(traj.q, axis=0) / H
     assert np.abs(0.5 * np.sum(w * w, axis=1) + GRAVITY * traj.q[1:, 1]).max() == pytest.approx(0.23, abs=6e-3)
     assert error(traj) == pytest.approx(0.0115, abs=1.5e-4)
-    force = traj.reaction("holonomic")[:, 0]
+    force = traj.multipliers["holonomic"][:, 0]
     assert force.min() == pytest.approx(-30.0, abs=0.02)
     assert force.max() <= 0.0
     assert violation(traj.q) < 1e-15 * 5
@@ -120,8 +120,39 @@ def test_forces_against_the_tension(stepper, where, system):
     for k in (1, 2, 4, 8):
         traj = run(system, stepper, H / k, N * k)
         exact = EXACT.multiplier(traj.t[:-1] + where * H / k, squared=system is SQUARE)
-        errors.append(np.abs(traj.reaction("holonomic")[:, 0] - exact)[1:].max())
+        errors.append(np.abs(traj.multipliers["holonomic"][:, 0] - exact)[1:].max())
     assert np.abs(np.log2(np.array(errors[:-1]) / errors[1:]) - 2).max() < 0.1
+
+
+@pytest.mark.parametrize(("stepper", "compose", "order"), [("rattle", None, 2), ("rattle", "suzuki4", 4), ("shake", None, 2)])
+def test_forces_at_the_nodes_have_the_order_of_the_run(stepper, compose, order):
+    """N + 1 rows that belong to the nodes, the first one included, against elliptic functions."""
+    errors = []
+    for k in (1, 2, 4, 8):
+        traj = run(SQUARE, stepper, H / k, N * k, compose=compose)
+        force = traj.reaction("holonomic")
+        assert force.shape == (len(traj), 1)
+        errors.append(np.abs(force[:, 0] - EXACT.multiplier(traj.t, squared=True)).max())
+        assert abs(force[0, 0] - EXACT.multiplier(0.0, squared=True)) < 1e-12 * abs(force).max()
+    assert np.abs(np.log2(np.array(errors[:-1]) / errors[1:]) - order).max() < 0.15
+
+
+def test_a_composition_has_no_multipliers_of_intervals():
+    traj = run(SQUARE, "rattle", compose="suzuki4")
+    with pytest.raises(dal.UnsupportedError, match=r"suzuki4.*each substep.*traj.reaction"):
+        _ = traj.multipliers
+
+
+def test_forces_at_the_nodes_of_redundant_constraints_are_the_shortest():
+    """The same constraint twice shares the force: each row has half of it."""
+    twice = dal.Lagrangian(
+        2,
+        lambda q, v: 0.5 * (v @ v) - GRAVITY * q[1],
+        holonomic=lambda q: [0.5 * (q @ q - 1), 0.5 * (q @ q - 1)],
+    )
+    once, both = (run(s, "rattle").reaction("holonomic") for s in (SQUARE, twice))
+    assert both.shape == (N + 1, 2)
+    assert np.abs(2 * both - once).max() < 1e-9 * np.abs(once).max()  # round-off of the constraint forces of 100 steps
 
 
 # P10: SPOOK ------------------------------------------------------------------------------------------------------------------------------
@@ -130,7 +161,7 @@ def test_forces_against_the_tension(stepper, where, system):
 def test_spook_row():
     """tau = 2 h, epsilon = 1e-6, from rest: |g| = 6.90e-3 (< 8e-3), E_sym in [-.207, 0], error .028, multiplier in [-29.7, .04]."""
     traj = run(SQUARE, "spook", epsilon=1e-6, tau=2.0)
-    energy, force = symmetric_energy(traj.q), traj.reaction("holonomic")[:, 0]
+    energy, force = symmetric_energy(traj.q), traj.multipliers["holonomic"][:, 0]
     assert violation(traj.q) == pytest.approx(6.90e-3, abs=5e-6)
     assert energy.min() == pytest.approx(-0.207, abs=5e-4)
     assert energy.max() == pytest.approx(0.0, abs=1e-12)
@@ -164,7 +195,7 @@ def test_without_damping_and_compliance_energy_is_exact():
 def test_the_other_form_of_the_constraint_is_noisy_without_damping():
     """(b'): |q| - 1 instead: multiplier in [-96, 61], E_sym up to +.24, |g| 6.8e-3; for tau >= h/2 both forms agree to 1 %."""
     traj = run(LENGTH, "spook", epsilon=0.0, tau=0.0)
-    force = traj.reaction("holonomic")[:, 0]
+    force = traj.multipliers["holonomic"][:, 0]
     assert (force.min(), force.max()) == pytest.approx((-96, 61), abs=0.5)
     assert symmetric_energy(traj.q).max() == pytest.approx(0.24, abs=5e-3)
     assert violation(traj.q) == pytest.approx(6.8e-3, abs=6e-5)

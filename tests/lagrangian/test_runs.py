@@ -98,13 +98,22 @@ def test_residuals_and_forces_of_a_holonomic_constraint():
     traj = dal.simulate(s, "rattle", h=0.001, t_end=1.0, **PENDULUM_START)
     assert traj.constraint.shape == (1001, 1)
     assert np.abs(traj.constraint).max() < 1e-14
-    force = traj.reaction("holonomic")
+    force = traj.multipliers["holonomic"]
     assert force.shape == (1000, 1)
-    assert traj.reaction("pfaffian").shape == (1000, 0)
+    assert traj.multipliers["pfaffian"].shape == (1000, 0)
     exact = s.numbers.multipliers(traj.q, traj.v)
     rate = np.abs(np.diff(exact, axis=0)).max()
     assert np.abs(force - exact[1:]).max() < 2.0 * rate
+    assert np.abs(traj.reaction("holonomic") - exact).max() < 1e-12 * np.abs(exact).max()
     assert (force < 0).all()  # the rod pulls: towards smaller |q|
+
+
+def test_forces_at_the_nodes_under_a_control_are_refused():
+    """They need its values, which are not stored; those of the intervals are there."""
+    traj = dal.simulate(spherical_pendulum(), "rattle", h=0.01, t_end=0.1, control=lambda t, q, v: np.zeros(len(v)), **PENDULUM_START)
+    with pytest.raises(dal.UnsupportedError, match=r"had a control.*traj.multipliers\['holonomic'\]"):
+        traj.reaction("holonomic")
+    assert traj.multipliers["holonomic"].shape == (10, 1)
 
 
 def test_forces_of_a_pfaffian_constraint():
@@ -112,7 +121,7 @@ def test_forces_of_a_pfaffian_constraint():
     s = rolling_disk()
     q0, v0 = s.assemble((0, 0, 0, 0), (1.0, 0, 1.0, 0.5))
     traj = dal.simulate(s, "alpha", h=0.01, t_end=2.0, q0=q0, v0=v0)
-    force = traj.reaction("pfaffian")[1:]
+    force = traj.multipliers["pfaffian"][1:]
     assert force.shape == (199, 2)
     assert np.allclose(np.linalg.norm(force, axis=1), abs(v0[0] * 0.5), rtol=1e-4)  # h^2 w^2 = 2.5e-5
 
@@ -229,9 +238,9 @@ def test_tables_and_files_of_constrained_runs_hold_residuals_and_forces(tmp_path
     traj = dal.simulate(spherical_pendulum(), "rattle", h=0.01, t_end=1.0, save=tmp_path / "run.h5", **PENDULUM_START)
     data = traj.to_xarray()
     assert data["constraint"].shape == (101, 1)
-    assert (data["multipliers"].values[1:] == traj.reaction("holonomic")).all()
+    assert (data["multipliers"].values[1:] == traj.multipliers["holonomic"]).all()
     assert data["momentum"].shape == (101, 0)
-    assert (dal.load(tmp_path / "run.h5").reaction("holonomic") == traj.reaction("holonomic")).all()
+    assert (dal.load(tmp_path / "run.h5").multipliers["holonomic"] == traj.multipliers["holonomic"]).all()
 
 
 def test_a_large_system_is_saved(tmp_path):
@@ -357,7 +366,7 @@ def test_a_plain_python_stepper_runs_a_lagrangian(tmp_path):
         assert traj.report().verdict == "pass"
         assert (dal.load(tmp_path / "run.h5").q == traj.q).all()
         with pytest.raises(dal.UnsupportedError, match="keeps no forces"):
-            traj.reaction("holonomic")
+            _ = traj.multipliers["holonomic"]
     finally:
         registry._steppers.clear()
         registry._steppers.update(before)

@@ -116,7 +116,7 @@ def test_constraints_are_differentiated(method):
     traj = run(rod, method, q0=(1.0, 0.0), rtol=1e-9, atol=1e-9)
     assert 1e-13 < np.abs(rod.constraint_errors(traj.q)).max() < 1e-6
     assert np.abs(traj.q - EXACT.position(traj.t)).max() < 3e-6
-    assert np.abs(traj.reaction("holonomic")[:, 0] - EXACT.multiplier(traj.t[1:], squared=True)).max() < 1e-4
+    assert np.abs(traj.multipliers["holonomic"][:, 0] - EXACT.multiplier(traj.t[1:], squared=True)).max() < 1e-4
 
 
 def test_lsoda_is_quick_on_stiff_systems():

@@ -44,7 +44,7 @@ def test_residuals_vanish_for_linear_constraints(form, epsilon, tau, gamma):
     q0, v0 = rng.normal(size=4), rng.normal(size=4)
     traj = run(linear_system(M, G, f, A, w), 50, q0, v0, form=form, epsilon=epsilon, tau=tau, gamma=gamma)
     q = np.vstack([q0 - H * v0, traj.q])
-    v, lam, alpha = np.diff(q, axis=0) / H, traj.reaction("holonomic"), H * traj.reaction("pfaffian")
+    v, lam, alpha = np.diff(q, axis=0) / H, traj.multipliers["holonomic"], H * traj.multipliers["pfaffian"]
     motion = np.diff(v, axis=0) @ M - H * f - H * lam @ G - alpha @ A
     g = q @ G.T
     position = epsilon * lam + 0.25 * (g[2:] + 2 * g[1:-1] + g[:-2]) + tau * (q[2:] - q[1:-1]) @ G.T
@@ -60,7 +60,7 @@ def test_residuals_of_the_nonlinear_forms(form, tau, epsilon):
     system = dal.Lagrangian(2, lambda q, v: 0.5 * (v @ v) - 10 * q[1], holonomic=lambda q: [0.5 * (q @ q - 1)])
     traj = run(system, 300, [1.0, 0.0], [0.0, 0.0], form=form, epsilon=epsilon, tau=tau)
     q = np.vstack([traj.q[:1], traj.q])
-    lam, g = traj.reaction("holonomic"), 0.5 * (np.sum(q * q, axis=1) - 1)
+    lam, g = traj.multipliers["holonomic"], 0.5 * (np.sum(q * q, axis=1) - 1)
     motion = (q[2:] - 2 * q[1:-1] + q[:-2]) / H**2 + np.array([0.0, 10.0]) - lam * q[1:-1]
     assert np.abs(motion).max() < 1e-11
     row = epsilon * lam[:, 0] + 0.25 * (g[2:] + 2 * g[1:-1] + g[:-2]) + tau * np.sum(q[2:] * (q[2:] - q[1:-1]), axis=1)
@@ -83,7 +83,7 @@ def test_position_form():
         z = np.linalg.solve(S, np.concatenate([2 * M @ now - M @ before + H**2 * f, A @ now - H * w, third]))
         before, now = now, z[:4]
         assert np.abs(traj.q[k + 1] - now).max() < 1e-13 * (k + 1) * max(1.0, np.abs(now).max())
-        assert np.abs(traj.reaction("holonomic")[k] - z[5:] / H**2).max() < 1e-9
+        assert np.abs(traj.multipliers["holonomic"][k] - z[5:] / H**2).max() < 1e-9
 
 
 def test_first_step_is_the_schur_solve():
@@ -233,7 +233,7 @@ def test_static_load(h, tau):
     mass, epsilon = 3.0, 1e-3
     traj = run(scalar(mass, -9.81 * mass), 3000, [0.0], [0.0], h=h, epsilon=epsilon, tau=tau)
     assert traj.q[-1, 0] == pytest.approx(-epsilon * 9.81 * mass, rel=1e-12)
-    assert traj.reaction("holonomic")[-1, 0] == pytest.approx(9.81 * mass, rel=1e-12)
+    assert traj.multipliers["holonomic"][-1, 0] == pytest.approx(9.81 * mass, rel=1e-12)
     still = run(scalar(mass, -9.81 * mass), 10, [-epsilon * 9.81 * mass], [0.0], h=h, epsilon=epsilon, tau=tau)
     assert np.abs(still.q + epsilon * 9.81 * mass).max() < 1e-15 * max(1.0, 10 * h)
 
@@ -247,7 +247,7 @@ def test_velocity_motor():
         assert traj.v[:, 0] - u == pytest.approx((3.0 - u) * factor ** np.arange(41), abs=1e-14)
         held = run(linear_system([[mass]], np.empty((0, 1)), [5.0], [[1.0]], [-u]), 3000, [0.0], [3.0], gamma=gamma)
         assert held.v[-1, 0] - u == pytest.approx(gamma * 5.0, abs=1e-12)
-        assert held.reaction("pfaffian")[-1, 0] == pytest.approx(-5.0, rel=1e-12)
+        assert held.multipliers["pfaffian"][-1, 0] == pytest.approx(-5.0, rel=1e-12)
 
 
 def test_critical_decay():

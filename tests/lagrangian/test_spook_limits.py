@@ -41,7 +41,7 @@ def test_momentum_is_exact_with_internal_and_duplicated_constraints(rows):
     assert change[:2].max() < 3e-14
     size = np.abs(np.repeat(MASSES, 2) * traj.v).sum(axis=1).max() * np.abs(traj.q).max()
     assert change[2] < 2.2e-16 * size * np.sqrt(2000)
-    force = traj.reaction("holonomic")
+    force = traj.multipliers["holonomic"]
     for twin in {r for r in rows if rows.count(r) == 2}:
         a, b = (i for i, r in enumerate(rows) if r == twin)
         assert np.abs(force[:, a] - force[:, b]).max() < 1e-9 * np.abs(force).max()
@@ -63,7 +63,7 @@ def test_duplicates_leave_the_motion_alone():
     twice = dal.simulate(chain([(0, 1), (0, 1)]), "spook", epsilon=1e-3, **options)
     once = dal.simulate(chain([(0, 1)]), "spook", epsilon=5e-4, **options)
     assert np.abs(twice.q - once.q).max() < 1e-12
-    assert np.abs(twice.reaction("holonomic").sum(axis=1) - once.reaction("holonomic")[:, 0]).max() < 1e-10
+    assert np.abs(twice.multipliers["holonomic"].sum(axis=1) - once.multipliers["holonomic"][:, 0]).max() < 1e-10
 
 
 # limits ----------------------------------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_rheonomic_row_has_no_lag_on_a_linear_drive(form):
     for tau in (0.0, 0.5, 2.0, 10.0):
         traj = dal.simulate(system, "spook", h=H, t_end=2.0, q0=[0.3], v0=[0.7], epsilon=0.0, tau=tau, form=form)
         assert np.abs(traj.q[:, 0] - 0.3 - 0.7 * traj.t).max() < 1e-12
-        assert np.abs(traj.reaction("holonomic") - 3.0).max() < 1e-8
+        assert np.abs(traj.multipliers["holonomic"] - 3.0).max() < 1e-8
     if form == "regularized":
         return
     pulled = dal.simulate(system, "spook", h=H, t_end=1.0, q0=[0.4], v0=[0.7], epsilon=0.0, tau=2.0, form=form)
@@ -150,7 +150,7 @@ def test_driven_crank_by_a_velocity_row():
     assert np.abs(stiff.v[1:, 0] - 1 - 0.5 * np.sin(stiff.t[:-1])).max() < 1e-13  # the row at the step's first node
     soft = dal.simulate(system, "spook", h=H, t_end=5.0, q0=[0.0], v0=[1.0], gamma=1e-3)
     creep = soft.v[1:, 0] - 1 - 0.5 * np.sin(soft.t[:-1])
-    assert np.abs(creep + 1e-3 * soft.reaction("pfaffian")[:, 0]).max() < 1e-13
+    assert np.abs(creep + 1e-3 * soft.multipliers["pfaffian"][:, 0]).max() < 1e-13
     half = dal.simulate(system, "spook", h=H, t_end=5.0, q0=[0.0], v0=[1.0], gamma=5e-4)
     assert np.abs(soft.q - stiff.q).max() / np.abs(half.q - stiff.q).max() == pytest.approx(2.0, abs=0.02)  # O(gamma)
 

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dalembert.errors import UnsupportedError
 from dalembert.model import Model
 from dalembert.model.rotation import Array
@@ -19,7 +21,8 @@ class Family:
     """Functions of one kind of system. Kernels have the signatures of `kernels/_jit.py`.
 
     kind: of system, the key of its steppers in the registry; two families of one kind differ in the state that their steppers keep.
-    keeps_ledger: work and impulse of the forces are summed up along the run.
+    accounted: features whose work and impulse are summed up along the run by `ledger`; a control always is.
+    partial: an account is kept only where such a feature or a control acts; without one the impulse of weight and springs is not known.
     compose: the system array for the weights of a composition, where the family's steps go by them.
     """
 
@@ -36,8 +39,20 @@ class Family:
     info_size: int
     unpack: Callable[[Model, Array, Array], dict[str, Array]]
     advise: Callable[[Model, Array, Array, str], Any]
-    keeps_ledger: bool = True
+    accounted: frozenset[str] = frozenset()
+    partial: bool = False
     compose: Callable[[Array, Array], Array] | None = None
+
+    def keeps_account(self, model: Any, controlled: bool) -> bool:
+        """True if a run of the model keeps an account."""
+        return controlled or bool(self.features(model) & self.accounted)
+
+    def read(self, model: Any, system: Array, states: Array, kept: bool) -> dict[str, Any]:
+        """What recorded states tell; kept: with an account."""
+        found = self.unpack(model, system, states)
+        if self.partial and not kept:
+            found["impulse"] = np.full_like(found["impulse"], np.nan)
+        return found
 
 
 def families() -> tuple[Family, ...]:

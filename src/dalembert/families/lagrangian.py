@@ -96,4 +96,5 @@ FAMILY = Family(
     info_size=at.INFO_SIZE,
     unpack=unpack,
     advise=advise,
+    accounted=frozenset({"force", "damping"}),
 )

@@ -64,4 +64,5 @@ FAMILY = Family(
     info_size=at.INFO_SIZE,
     unpack=unpack,
     advise=advise,
+    accounted=frozenset({"gravity", "wrench", "damping"}),
 )

@@ -8,19 +8,33 @@ import numpy as np
 
 from dalembert.errors import UnsupportedError
 from dalembert.families import Family
+from dalembert.kernels import lie_rk_account
+from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree import node
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
 from dalembert.model.rotation import Array
 
+ACCOUNTED = frozenset({"wrench", "damping", "limits", "function"})  # gravity and springs have a potential, and momenta that they keep
+
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
-    """q and v at the nodes; these methods are not staggered, and no ledger is kept."""
+    """q and v at the nodes; these methods are not staggered. And the account."""
     nq, nv = model.nq, model.nv
-    nan = np.full(len(states), np.nan)
     v = states[:, nq : nq + nv]
-    return {"q": states[:, :nq], "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
+    return {"q": states[:, :nq], "v": v, "v_interval": v, **account_of(states, nq + nv + 1)}
+
+
+def account_of(states: Array, before: int) -> dict[str, Any]:
+    """Work, impulse and the account by kinds of force so far; NaN in files of versions that kept none. before: numbers ahead of it."""
+    columns = states[:, before:] if states.shape[1] == before + account.SIZE else np.full((len(states), account.SIZE), np.nan)
+    works = {name: columns[:, i] for i, name in enumerate(account.WORKS)}
+    return {
+        "work": columns[:, : len(account.WORKS)].sum(axis=1),
+        "impulse": columns[:, account.IMPULSE : account.IMPULSE + 6],
+        "account": {**works, "push": columns[:, account.PUSH]},
+    }
 
 
 def advise(model: Model, q: Array, v: Array, stepper: str) -> Any:
@@ -37,10 +51,11 @@ FAMILY = Family(
     start=arrays.initial_state,
     nodal=node.nodal,
     hold=node.hold,
-    ledger=node.ledger,
+    ledger=lie_rk_account.ledger,
     work_size=arrays.work_size,
     info_size=at.INFO_SIZE,
     unpack=unpack,
     advise=advise,
-    keeps_ledger=False,
+    accounted=ACCOUNTED,
+    partial=True,
 )

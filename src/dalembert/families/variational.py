@@ -8,14 +8,16 @@ import numpy as np
 
 from dalembert.errors import ModelError, UnsupportedError
 from dalembert.families import Family
+from dalembert.families.tree import ACCOUNTED, account_of
 from dalembert.kernels._jit import NODAL, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree import node as plain
+from dalembert.kernels.tree.account_layout import SIZE
 from dalembert.kernels.tree.energy import momenta
 from dalembert.kernels.tree.kinematics import sweep
+from dalembert.kernels.tree.variational import account, node
 from dalembert.kernels.tree.variational import layout as here
-from dalembert.kernels.tree.variational import node
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
 from dalembert.model.rotation import Array
@@ -30,7 +32,7 @@ def start(system: Array, q: Array, v: Array) -> Array:
     sweep(system, work, at_q, at_v)
     out, gradient = int(system[at.AT_TAU]), int(system[at.AT_ACC])
     momenta(system, work, at_v, out, gradient)
-    state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL)
+    state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL + SIZE)
     state[:nq], state[nq : nq + nv], state[nq + nv : nq + 2 * nv] = q, work[out : out + nv], v
     found = np.empty((1, nv))
     _nodes(system, state[None, :], np.empty((1, nq)), found)
@@ -48,12 +50,12 @@ def _nodes(system: Array, states: Array, q: Array, v: Array) -> None:
 
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
-    """q and v = M^-1 p at the nodes, velocity of the interval before each node."""
+    """q and v = M^-1 p at the nodes, velocity of the interval before each node, and the account."""
     nq, nv = model.nq, model.nv
     q, v = np.empty((len(states), nq)), np.empty((len(states), nv))
     _nodes(system, states, q, v)
-    nan = np.full(len(states), np.nan)
-    return {"q": q, "v": v, "v_interval": states[:, nq + nv : nq + 2 * nv], "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
+    before = nq + (1 + here.HISTORY) * nv + here.STATE_TAIL
+    return {"q": q, "v": v, "v_interval": states[:, nq + nv : nq + 2 * nv], **account_of(states, before)}
 
 
 def compose(system: Array, weights: Array) -> Array:
@@ -81,11 +83,12 @@ FAMILY = Family(
     start=start,
     nodal=node.nodal,
     hold=plain.hold,
-    ledger=plain.ledger,
+    ledger=account.ledger,
     work_size=arrays.work_size,
     info_size=at.INFO_SIZE,
     unpack=unpack,
     advise=advise,
-    keeps_ledger=False,
+    accounted=ACCOUNTED,
+    partial=True,
     compose=compose,
 )

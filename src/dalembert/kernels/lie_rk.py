@@ -15,7 +15,7 @@ from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.kernels.tree.aba import accelerations
 from dalembert.kernels.tree.group import dexp_inv, move
-from dalembert.kernels.tree.layout import AT_FREE, AT_HINT, AT_TAU, NQ, NV, STEPPER_DATA
+from dalembert.kernels.tree.layout import AT_CALL, AT_FREE, AT_HINT, AT_TAU, FUNCTION, NQ, NV, STEPPER_DATA
 
 # the tableau, from system[STEPPER_DATA] on; places are indices into system
 STAGES = 0
@@ -139,6 +139,16 @@ def arrive(h, system, work):
 
 
 @inline
+def set_time(t, h, system, work, i):
+    """Time t + c_i h of a stage, c_i = sum_j a_ij, for forces that are functions of time."""
+    if system[FUNCTION] != 0.0:
+        row, c = int(tableau(system, AT_SUMMED)) + i * stages_of(system), 0.0
+        for j in range(stages_of(system)):
+            c += system[row + j]
+        work[int(system[AT_CALL]) + 1] = t + c * h
+
+
+@inline
 def no_force(system, work):
     """tau = 0; the forward dynamics adds held control and passive forces to it."""
     tau = int(system[AT_TAU])
@@ -187,6 +197,7 @@ def fixed_step(t, h, system, state, work, info):
     for i in range(s):
         if i > 0:
             approach(h, system, work, i)
+        set_time(t, h, system, work, i)
         if not accelerations(system, work, at_q(system, i), at_v(system), int(system[AT_TAU]), at_acc(system, i)):
             return SINGULAR
     arrive(h, system, work)
@@ -275,6 +286,7 @@ def adaptive_step(t, h, system, state, work, info):
     info[ITERATIONS] = 0.0
     info[RESIDUAL] = 0.0
     begin(system, state, work)
+    set_time(t, h, system, work, 0)
     if not accelerations(system, work, at_q(system, 0), at_v(system), tau, at_acc(system, 0)):
         return SINGULAR
     left = length = abs(h)
@@ -286,6 +298,7 @@ def adaptive_step(t, h, system, state, work, info):
         ok = True
         for i in range(1, s):
             approach(math.copysign(trial, h), system, work, i)
+            set_time(t + math.copysign(length - left, h), math.copysign(trial, h), system, work, i)
             ok = ok and accelerations(system, work, at_q(system, i), at_v(system), tau, at_acc(system, i))
         err = error(trial, system, work) if ok else math.inf
         info[ITERATIONS] += 1.0

@@ -1,7 +1,8 @@
 """The one loop over steps. Everything that changes between runs reaches it as a first-class function or as an array.
 
     for each step:  control is sampled at the node and held;  substeps w_1 h, w_2 h, ... of a composition (w = (1,) without one);
-                    every `every` steps the state and the solver log are written out
+                    every `every` steps the state and the solver log are written out;
+                    where an account is kept, `ledger` enters each substep into it, called at both of its ends
 
 A step that fails leaves the state as it was before that step.
 """
@@ -18,9 +19,11 @@ LOG_COLUMNS = ("iterations", "max_iterations", "residual", "substeps")
 ITERATIONS, MAX_ITERATIONS, RESIDUAL, SUBSTEPS = 0, 1, 2, 3
 
 _MATRIX = types.float64[:, ::1]
+#: status = ledger(t, h, end, system, state, work, info): enter a step of size h into the account; t is the time of its end 0 or 1
+LEDGER = types.int64(types.float64, types.float64, types.int64, ARRAY, ARRAY, ARRAY, ARRAY)
 LOOP = types.int64(
     types.FunctionType(STEP),
-    types.FunctionType(STEP),
+    types.FunctionType(LEDGER),
     types.FunctionType(NODAL),
     types.FunctionType(HOLD),
     types.FunctionType(CONTROL),
@@ -48,6 +51,12 @@ LOOP = types.int64(
 @kernel
 def no_control(t, q, v, out):
     """Stands in where a run has no compiled control."""
+
+
+@kernel
+def no_ledger(t, h, end, system, state, work, info):
+    """Stands in where a run keeps no account."""
+    return OK
 
 
 @inline
@@ -80,7 +89,7 @@ def run(
         for s in range(weights.shape[0]):
             hs = weights[s] * h
             if use_ledger:
-                ledger(t, 0.5 * hs, system, state, work, info)
+                ledger(t, hs, 0, system, state, work, info)
             status = step(t, hs, system, state, work, info)
             tally[ITERATIONS] += info[0]
             tally[MAX_ITERATIONS] = max(tally[MAX_ITERATIONS], info[0])
@@ -90,7 +99,7 @@ def run(
             if status != OK:
                 break
             if use_ledger:
-                ledger(t, 0.5 * hs, system, state, work, info)
+                ledger(t, hs, 1, system, state, work, info)
         if status == OK and not finite(state):
             status = NOT_FINITE
         if status != OK:

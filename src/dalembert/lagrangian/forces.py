@@ -1,29 +1,90 @@
 """Forces of the constraints of a run.
 
-A step holds its multipliers as forces, impulse over h: the push on the coordinates is G^T mu of the holonomic rows and A^T mu of the
-Pfaffian ones, so a positive multiplier drives its row towards larger values. They belong to the interval between two nodes, and are those
-of its last step where not every node was kept. `shake` and `alpha` push at the nodes: half a push at the start, so their first
-multipliers are half as large as the force.
+At the nodes (`Trajectory.reaction`, N + 1 rows): the multipliers mu of
+
+    M a = b + f + J^T mu,     J a + rest = 0,     J = (G; A), the constraints differentiated until a appears
+
+at the nodal q, v, t, so they have the order of the run, whatever the stepper, and with a composition its order. The push on the
+coordinates is G^T mu of the holonomic rows and A^T mu of the Pfaffian ones: a positive multiplier drives its row towards larger values.
+Where rows are redundant only J^T mu is determined, and mu is the shortest one. Under a control they are not known, as it is not stored.
+
+In the intervals (`Trajectory.multipliers`, N rows): what the discrete equations themselves hold as unknowns, impulse over h, of the last
+step of a recorded interval. They approximate mu at the middle of that step (`rattle`, `midpoint`; methods of Runge-Kutta: the mean), at
+its first node (`shake`, `alpha`, which push half at the start: their first ones are half as large), or at its end (implicit methods;
+SciPy's). The substeps of a composition have multipliers of their own, with negative substeps among them, which are not kept.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dalembert.errors import UnknownNameError, UnsupportedError
 from dalembert.model.rotation import Array
+from dalembert.reactions import RANK, shortest
 
 if TYPE_CHECKING:
+    from dalembert.lagrangian.system import Lagrangian
     from dalembert.trajectory import Trajectory
 
 KINDS = ("holonomic", "pfaffian")
 
 
 def constraint_forces(traj: Trajectory, kind: str) -> Array:
-    """Multipliers (N, rows) of the "holonomic" or the "pfaffian" constraints, one row per recorded interval."""
+    """Multipliers (N + 1, rows) of the "holonomic" or the "pfaffian" constraints at the nodes."""
     if kind not in KINDS:
         raise UnknownNameError("kind of constraint of a Lagrangian", kind, KINDS)
+    if traj.meta.get("control") is not None:
+        raise UnsupportedError(
+            f"reaction({kind!r}): the run had a control, whose values are not stored, so the accelerations at the nodes are not known; "
+            f"traj.multipliers[{kind!r}] has what the steps found in each interval."
+        )
+    return _of_kind(traj, kind, nodal_multipliers(traj._run_model, traj.q, traj.v, traj.t))
+
+
+def interval_multipliers(traj: Trajectory) -> dict[str, Array]:
+    """Multipliers (N, rows) of the discrete equations, by kind."""
     if traj._multipliers is None:
         raise UnsupportedError(f"stepper {traj.stepper.name!r} keeps no forces of constraints.")
-    first = traj.model.formulas.holonomic_rows
-    return traj._multipliers[1:, :first] if kind == "holonomic" else traj._multipliers[1:, first:]
+    if traj.meta.get("compose"):
+        raise UnsupportedError(
+            f"compose={traj.meta['compose']!r}: each substep has multipliers of its own, which are not kept; traj.reaction(kind) has "
+            "those of the nodes."
+        )
+    return {kind: _of_kind(traj, kind, traj._multipliers[1:]) for kind in KINDS}
+
+
+def _of_kind(traj: Trajectory, kind: str, rows: Array) -> Array:
+    first = traj._run_model.formulas.holonomic_rows
+    return rows[:, :first] if kind == "holonomic" else rows[:, first:]
+
+
+def nodal_multipliers(system: Lagrangian, q: Array, v: Array, t: Array) -> Array:
+    """mu of the module's head at states (N, n); the shortest one where rows are redundant."""
+    M, J = system.numbers.mass(q, v), system.numbers.rows(q, t)
+    if not J.shape[1]:
+        return np.zeros((len(q), 0))
+    wanted = -system.numbers.rest(q, v, t)
+    try:
+        L = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        raise UnsupportedError(f"reactions of {system!r}: its mass matrix is not positive definite.") from None
+    W = np.swapaxes(np.linalg.solve(L, np.swapaxes(J, 1, 2)), 1, 2)
+    free = np.linalg.solve(L, system.numbers.push(q, v, t)[:, :, None])[:, :, 0]
+    b = wanted - np.einsum("kij,kj->ki", W, free)
+    return _solved(W, b)
+
+
+def _solved(W: Array, b: Array) -> Array:
+    """x of W W^T x = b for every node: by elimination where the rows of W, of unit length, are independent."""
+    length = np.linalg.norm(W, axis=2)
+    unit = W / np.where(length > 0.0, length, 1.0)[:, :, None]
+    s = np.linalg.svd(unit, compute_uv=False)
+    regular = (s[:, -1] > RANK * s[:, 0]) & (W.shape[1] <= W.shape[2])
+    out = np.empty_like(b)
+    S = unit[regular] @ np.swapaxes(unit[regular], 1, 2)
+    out[regular] = np.linalg.solve(S, (b / np.where(length > 0.0, length, 1.0))[regular][:, :, None])[:, :, 0] / length[regular]
+    for k in np.flatnonzero(~regular):
+        out[k] = shortest(W[k], b[k])
+    return out

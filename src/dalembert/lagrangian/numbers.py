@@ -89,6 +89,14 @@ class Numbers:
         make = lambda q, v, t, u: ca.vertcat(f.jacobian(q, t) @ v + f.holonomic_rate(q, t), f.pfaffian(q, t) @ v + f.drive(q, t))  # noqa: E731
         return self._call("rates", make, q, v, t)
 
+    def rest(self, q: Array, v: Array, t: Any = 0.0) -> Array:
+        """rest of J a + rest, the constraints differentiated until accelerations appear."""
+        return self._call("rest", lambda q, v, t, u: self.formulas._rows(q, v, t)[1], q, v, t)
+
+    def push(self, q: Array, v: Array, t: Any = 0.0) -> Array:
+        """b + f of M a = b + f + J^T mu, without control."""
+        return self._call("push", lambda q, v, t, u: self.formulas.inertial(q, v) + self.formulas.force(q, v, t, u), q, v, t)
+
     def force(self, q: Array, v: Array, t: Any = 0.0, u: Any = None) -> Array:
         """All forces outside the Lagrangian."""
         return self._call("force", lambda q, v, t, u: self.formulas.force(q, v, t, u), q, v, t, u)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.errors import UnsupportedError
+from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
 from dalembert.model import compile_constraints
 from dalembert.model.parts import WORLD, Body, Joint
@@ -159,14 +160,22 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
     s[at.GRAVITY : at.GRAVITY + 3] = model.gravity
     s[at.LOADS], s[at.AT_LOADS], s[at.AT_HELD] = len(records), at_loads, at_held
     s[at.AT_Q], s[at.AT_V], s[at.AT_TAU] = scratch, scratch + nq, scratch + nq + nv
-    s[at.AT_ACC], s[at.AT_FREE] = scratch + nq + 2 * nv, scratch + nq + 3 * nv
-    s[at.AT_HINT], s[at.AT_WORK] = nq + nv, nq + nv + 1
+    s[at.AT_ACC], s[at.AT_CALL] = scratch + nq + 2 * nv, scratch + nq + 3 * nv
+    s[at.AT_FREE] = s[at.AT_CALL] + 2 + nq + 2 * nv
+    s[at.AT_HINT] = nq + nv
     s[at.PASSIVE] = any(link.joint.damping > 0 or link.joint.stiffness > 0 for link in tree.links)
     for i, link in enumerate(tree.links):
         s[at.HEADER + i * at.LINK_SIZE : at.HEADER + (i + 1) * at.LINK_SIZE] = _record(link)
+        s[at.HEADER + i * at.LINK_SIZE + at.CARRIED] = _carried(tree, link)
     for k, record in enumerate(records):
         s[at_loads + k * at.LOAD_SIZE : at_loads + (k + 1) * at.LOAD_SIZE] = record
     return compile_constraints.append(s, model, tree)
+
+
+def _carried(tree: Tree, link: Link) -> int:
+    """Number of the last link of the joint that a link belongs to, if that joint hangs on the world; else -1."""
+    own = [k for k, other in enumerate(tree.links) if other.joint is link.joint]
+    return own[-1] if tree.links[own[0]].parent < 0 else -1
 
 
 def _record(link: Link) -> Array:
@@ -224,8 +233,8 @@ def _spring(tree: Tree, force: Any) -> list[Array]:
 
 
 def initial_state(system: Array, q: Array, v: Array) -> Array:
-    """q, v, hint, work, impulse."""
-    return np.concatenate([q, v, np.zeros(8)])
+    """q, v, the last internal step of an adaptive method, the account."""
+    return np.concatenate([q, v, np.zeros(1 + account.SIZE)])
 
 
 def work_size(system: Array) -> int:

@@ -68,7 +68,9 @@ class Facts:
 
     @property
     def order(self) -> int:
-        """Order of the method, composition included."""
+        """Order of the method, composition included; 1 where forces given as functions were held over the steps."""
+        if self.traj.meta.get("held_functions"):
+            return 1
         return self._composition.order if self._composition else self.traj.stepper.order
 
     @cached_property

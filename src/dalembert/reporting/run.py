@@ -69,6 +69,15 @@ def judge_split(facts: Facts) -> Item | None:
     return item("split steps", WARN, split, None, f"{text}; try a smaller h")
 
 
+def judge_held(facts: Facts) -> Item | None:
+    """Forces given as functions that the stepper could only hold over its steps; None if there were none."""
+    held = facts.traj.meta.get("held_functions")
+    if not held:
+        return None
+    text = f"force {', '.join(map(repr, held))} was held over each step, so the run is of order 1, not {facts.traj.stepper.order}"
+    return item("functions", WARN, 1.0, None, f"{text}; steppers of trees evaluate it where they need it")
+
+
 def judge_status(facts: Facts) -> Item:
     """How the run ended."""
     status = facts.traj.status

@@ -46,7 +46,15 @@ class Symmetry(NamedTuple):
 
 def symmetries(model: Model) -> list[Symmetry]:
     """All symmetries: shifts first, then rotations."""
-    kept = _twists(model)
+    return _named(model, _twists(model))
+
+
+def ties(model: Model) -> list[Symmetry]:
+    """Motions that joints and loops to the world allow, whatever forces do: reactions push nothing along them."""
+    return _named(model, _twists(model, forces=False))
+
+
+def _named(model: Model, kept: Array) -> list[Symmetry]:
     if not len(kept):
         return []
     shifts = kept if not np.abs(kept[:, :3]).max() > SMALL else _null(kept[:, :3].T) @ kept
@@ -85,10 +93,12 @@ def grounded(model: Model) -> set[str]:
         out |= more
 
 
-def _twists(model: Model) -> Array:
-    """An orthonormal basis of all symmetries, rows."""
+def _twists(model: Model, forces: bool = True) -> Array:
+    """An orthonormal basis of all symmetries, rows; forces: of these too, else of joints and loops alone."""
     fixed = grounded(model)
-    allowed = [*_gravity(model), *_joints(model, fixed), *_loops(model, fixed), *_forces(model, fixed)]
+    allowed = [*_joints(model, fixed, forces), *_loops(model, fixed)]
+    if forces:
+        allowed += [*_gravity(model), *_forces(model, fixed)]
     if any((j.parent in fixed) != (j.child in fixed) for j in model.nonholonomic):
         allowed.append(np.zeros((0, 6)))
     forbidden = [np.eye(6) - np.linalg.pinv(B) @ B if len(B) else np.eye(6) for B in allowed]
@@ -100,13 +110,13 @@ def _gravity(model: Model) -> list[Array]:
     return [] if g == 0.0 else [np.concatenate([_turn(model.gravity / g, np.zeros(3)), *_shifts_across(model.gravity / g)])]
 
 
-def _joints(model: Model, fixed: set[str]) -> list[Array]:
+def _joints(model: Model, fixed: set[str], forces: bool) -> list[Array]:
     coupled = {end for loop in model.loops if loop.kind == "coupling" for end in (loop.parent, loop.child)}
     out = []
     for j in model.joints:
         if j.parent not in fixed or j.kind == "fixed":
             continue
-        resists = j.stiffness > 0.0 or j.damping > 0.0 or j.friction > 0.0 or j.name in coupled
+        resists = (forces and (j.stiffness > 0.0 or j.damping > 0.0 or j.friction > 0.0)) or j.name in coupled
         heavy = j.armature > 0.0 and j.kind not in ("revolute", "prismatic")
         if resists or heavy:
             out.append(np.zeros((0, 6)))

@@ -4,9 +4,14 @@ Momentum: components that belong to a symmetry of the machine (`symmetries.py`) 
 that, max(1e-11, eps N) relative to sqrt(2 m T) (linear; T the largest kinetic energy) or to the largest sum of |x| |p| + |spin| over the
 bodies (angular, x from the axis or point).
 
+Where wrenches, dampers, limits, functions or a control act, the change of momentum equals the impulse of all forces from outside, which the
+engine adds up step by step, along every motion that joints and loops to the world allow: to round-off for steppers that promise
+momentum, by the forced discrete Noether theorem.
+
 Energy: a band of (h Omega)^p without drift, as for bodies (`energy.py`), where the stepper promises that, all forces have a smooth
 potential, no joint is on velocities and no step was split; with dampers alone it never rises. Where the step is too coarse for the order
-to mean anything, (h Omega)^p > 0.2, a wider band warns and does not fail. Everything else is measured.
+to mean anything, (h Omega)^p > 0.2, a wider band warns and does not fail. With other forces its change equals their work, within
+(h Omega)^p of the kinetic energy or of all work that was done. Everything else is measured.
 """
 
 from __future__ import annotations
@@ -16,32 +21,37 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.model.rotation import Array, rotate
-from dalembert.reporting.energy import judge_bounded, judge_dissipation, judge_unpromised
-from dalembert.reporting.facts import ORDER_CAP, ratio
+from dalembert.reporting.energy import balance, judge_bounded, judge_dissipation, judge_unpromised
+from dalembert.reporting.facts import ORDER_CAP, ratio, size
 from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.reporting.momentum import Part
-from dalembert.reporting.symmetries import Symmetry, armature_momentum, symmetries
+from dalembert.reporting.symmetries import Symmetry, armature_momentum, symmetries, ties
 from dalembert.reporting.tree_facts import TreeFacts
 
 POTENTIAL = {"tree", "gravity", "spring", "stiffness", "armature", "loops", "nonholonomic"}
+OUTSIDE = {"function", "wrench", "damping", "limits"}
+ACCOUNTED = {"control", "function", "wrench", "damping", "limits"}  # forces whose work the engine writes down
 
 
 def judge_tree(facts: TreeFacts) -> list[Item]:
-    """Momentum of the machine's symmetries, energy where all forces have a potential."""
-    return [*judge_momentum(facts), *judge_energy(facts)]
+    """Momentum of the machine's symmetries, energy, and their balances where forces from outside act."""
+    return [*judge_momentum(facts), *judge_impulse(facts), *judge_energy(facts)]
 
 
 # energy ------------------------------------------------------------------------------------------------------------------------------
 
 
 def judge_energy(facts: TreeFacts) -> list[Item]:
-    """A band, or that it never rises, or only what it did."""
+    """A band, a balance against the work, or only what it did."""
     others = facts.features - POTENTIAL | ({"control"} if facts.controlled else set()) | ({"damping"} if facts.damped else set())
+    others -= set() if facts.stopped else {"limits"}
     if not np.isfinite(facts.traj.energy).all():
         return [item("energy", WARN, None, None, "energy is not finite: the motion has exploded")]
     doubt = _doubt(facts)
+    if others - ACCOUNTED or (others and not facts.has_ledger):
+        return [item("energy", NOT_APPLICABLE, None, None, f"energy is not judged ({', '.join(sorted(others))})")]
     if others:
-        found = [item("energy", NOT_APPLICABLE, None, None, f"energy is not judged ({', '.join(sorted(others))})")]
+        found = [judge_account(facts, doubt)]
         return [*found, judge_dissipation(facts)] if others == {"damping"} and facts.promise("energy") and not doubt else found
     if facts.promise("energy") is None:
         return [judge_unpromised(facts)]
@@ -55,12 +65,25 @@ def judge_energy(facts: TreeFacts) -> list[Item]:
     return [found_band]
 
 
+def judge_account(facts: TreeFacts, doubt: str) -> Item:
+    """Change of energy against the work in the account, relative to the largest kinetic energy or to all work, given and taken."""
+    traj, promised = facts.traj, facts.promise("energy") is not None and not doubt
+    moved = sum(float(np.sum(np.abs(x))) for name, x in traj.account.items() if name != "impulse")
+    scale = max(facts.kinetic_scale, moved)
+    error = ratio(float(np.max(np.abs(traj.energy - traj.energy[0] - traj.work))), scale)
+    limit = facts.balance_limit(promised) + facts.noise(traj.energy, scale)
+    words = f"change of energy equals the work{f' ({doubt})' if doubt else ''}"
+    return balance(facts, "energy balance", words, error, limit, ratio(moved, scale), promised)
+
+
 def _doubt(facts: TreeFacts) -> str:
     """Why the promise about energy does not hold for this run."""
     if "nonholonomic" in facts.features:
         return "joints on velocities"
     if facts.turned_over:
         return f"the spring of joint {facts.turned_over!r} jumps at half a turn"
+    if "limits" in facts.features and facts.stopped:
+        return "joints came to their limits"
     return "steps were split" if facts.split else ""
 
 
@@ -81,6 +104,32 @@ def judge_momentum(facts: TreeFacts) -> list[Item]:
         return [item("momentum", NOT_APPLICABLE, error, promised, f"momentum ({labels}) conserved to {error:.2g} (not promised)")]
     verdict = PASS if error <= limit else FAIL
     return [item("momentum", verdict, error, promised, f"momentum ({labels}) conserved to {error:.2g} (promised: exactly)", limit)]
+
+
+def judge_impulse(facts: TreeFacts) -> list[Item]:
+    """Change of momentum against the impulse in the account, along the motions that joints and loops to the world allow."""
+    found = ties(facts.model) if facts.has_ledger else []
+    if not found or not facts.features & OUTSIDE | ({"control"} if facts.controlled else set()):
+        return []
+    name, exact = "momentum balance", facts.promise("momentum") == "exactly"
+    if facts.split:
+        return [item(name, NOT_APPLICABLE, None, None, "change of momentum against impulse: not judged, as steps were split")]
+    parts = [balanced(facts, s) for s in found]
+    labels = ", ".join(p.label for p in parts)
+    limit = facts.ledger_limit if exact else facts.balance_limit(False)
+    critical = max(parts, key=lambda p: ratio(p.error(), p.limit(limit)))
+    error, bound = critical.error(), critical.limit(limit)
+    text = f"change of momentum ({labels}) equals the impulse to {error:.2g}"
+    if exact:
+        return [item(name, PASS if error <= bound else FAIL, error, "exactly", f"{text} (promised: exactly)", bound)]
+    how = f"order {facts.balance_order}"
+    return [item(name, WARN if error > bound else NOT_APPLICABLE, error, how, f"{text} ({how}, here {bound:.2g}), not promised", bound)]
+
+
+def balanced(facts: TreeFacts, symmetry: Symmetry) -> Part:
+    """Momenta of a motion less the impulse along it."""
+    found, impulse = part(facts, symmetry), facts.traj.impulse @ symmetry.twists.T
+    return found._replace(series=found.series - impulse, scale=max(found.scale, size(impulse)))
 
 
 def part(facts: TreeFacts, symmetry: Symmetry) -> Part:

@@ -21,7 +21,7 @@ from dalembert.model import Model
 from dalembert.model.compile_tree import features
 from dalembert.model.kinematics import Frame, frames
 from dalembert.model.rotation import Array, rotate
-from dalembert.reporting.facts import Facts, size
+from dalembert.reporting.facts import ORDER_CAP, Facts, size
 
 NODES = 5  # at which the forces are linearised
 DIFFERENCE = 1e-5  # rad or m
@@ -47,6 +47,17 @@ class TreeFacts(Facts):
     def damped(self) -> bool:
         """A damper acts, on a body, in a joint or in a spring."""
         return "damping" in self.features or any(getattr(f, "damping", 0.0) > 0.0 for f in self.model.forces)
+
+    @property
+    def controlled(self) -> bool:
+        """A control acted; one that never pushed is none."""
+        pushed = self.traj._account.get("push")
+        return super().controlled and (pushed is None or not np.isfinite(pushed).all() or bool(pushed.any()))
+
+    @property
+    def stopped(self) -> bool:
+        """A joint came to a limit, or nobody knows."""
+        return bool(np.any(self.traj._account.get("limits", np.ones(1)) != 0.0))
 
     @property
     def split(self) -> int:
@@ -103,6 +114,17 @@ class TreeFacts(Facts):
         """As for bodies, twice that for methods of order 1."""
         return (2.0 if self.order == 1 else 1.0) * super().order_error(growth)
 
+    @property
+    def balance_order(self) -> int:
+        """That of the method; 2 for methods with internal steps, whose account is the trapezoidal rule over the step."""
+        return min(self.order, 2) if "rtol" in self.traj.meta.get("options", {}) else self.order
+
+    def balance_limit(self, promised: bool) -> float:
+        """What a balance against the account may miss; it adds up over the run for methods that promise nothing."""
+        duration = float(self.traj.t[-1] - self.traj.t[0])
+        error = (2.0 if self.order == 1 else 1.0) * (self.traj.h * self.rate) ** self.balance_order
+        return min(error * (1.0 if promised else 1.0 + self.rate * duration), ORDER_CAP) + self.exact_limit
+
     @cached_property
     def turned_over(self) -> str:
         """Name of a ball joint with a spring that came to half a turn, where the spring's force jumps; '' if none did."""
@@ -121,6 +143,15 @@ class TreeFacts(Facts):
         rates = [self._rates_at(self.traj.q[k]) for k in nodes]
         return max(r[0] for r in rates), max(r[1] for r in rates)
 
+    @cached_property
+    def _stops(self) -> Array:
+        """Stiffness of the limits of each joint, (nv,), where limits were reached."""
+        out, at = np.zeros(self.model.nv), self.model.v_slices()
+        if "limits" in self.features and self.stopped:
+            for j in self.model.joints:
+                out[at[j.name]] = 0.0 if j.limits is None else self.traj.meta["options"].get("limit_stiffness", 0.0)
+        return out
+
     def _rates_at(self, q: Array) -> tuple[float, float]:
         m, n = self.model, self.model.nv
         rest, steps = np.zeros(n), DIFFERENCE * np.eye(n)
@@ -129,6 +160,7 @@ class TreeFacts(Facts):
             return m.inverse_dynamics(at, v, rest)
 
         K = np.array([held(m.integrate(q, d), rest) - held(m.integrate(q, -d), rest) for d in steps])
+        K = K + 2.0 * DIFFERENCE * np.diag(self._stops)
         C = np.array([held(q, d) - held(q, -d) for d in steps])
         N = self._allowed(q)
         M = N.T @ m.mass_matrix(q) @ N

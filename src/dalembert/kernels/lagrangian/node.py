@@ -39,8 +39,11 @@ def hold(system, tau):
 
 
 @kernel
-def ledger(t, h, system, state, work, info):
-    """Add h times the power of all forces outside the Lagrangian, and h times their push along each symmetry. Returns a status."""
+def ledger(t, h, end, system, state, work, info):
+    """Add h/2 times the power of all forces outside the Lagrangian, and h/2 times their push along each symmetry. Returns a status.
+
+    Called at both nodes of a step: the trapezoidal rule.
+    """
     if system[at.LEDGER] == 0.0:
         return OK
     load(t, h, system, state, work)
@@ -51,7 +54,7 @@ def ledger(t, h, system, state, work, info):
     call_at(int(system[at.LEDGER]), work, 0, work, out)
     first = int(system[at.AT_LEDGER])
     for i in range(int(system[at.LEDGER_SIZE])):
-        state[first + i] += h * work[out + i]
+        state[first + i] += 0.5 * h * work[out + i]
     return OK
 
 

@@ -55,12 +55,13 @@ def hold(system, tau):
 
 
 @kernel
-def ledger(t, h, system, state, work, info):
-    """Add h times the power (all forces but gravity) and h times the rate of momentum (all known forces) of this node.
+def ledger(t, h, end, system, state, work, info):
+    """Add h/2 times the power (all forces but gravity) and h/2 times the rate of momentum (all known forces) of this node.
 
-    Called with h/2 at both nodes of a step: the trapezoidal rule. Angular momentum is about the world origin for a free body and about the
+    Called at both nodes of a step: the trapezoidal rule. Angular momentum is about the world origin for a free body and about the
     pivot otherwise; the reaction of the pivot is not known here, so the linear part is kept for free bodies only.
     """
+    h *= 0.5
     q = load(state, Q)
     omega, v = velocity(system, state)
     torque, force_P = applied(system, q)

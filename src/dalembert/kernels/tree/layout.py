@@ -32,11 +32,13 @@ AT_FREE = 14  # in work: where the stepper's own region starts
 STEPPER_DATA = 15  # where the stepper's own numbers start in system
 OPTIONS = 16  # eight numbers of the stepper
 AT_HINT = 24  # in state: last internal step of an adaptive method
-AT_WORK = 25  # in state: work of all forces but gravity and springs so far
+AT_CALL = 25  # in work: time at which a step began; then t, q, v of a call of FUNCTION, and its answer (nv)
 STEPPER_WORK = 26  # numbers that the stepper needs in work from AT_FREE on; set by its `prepare`
+FUNCTION = 27  # address of the machine code of forces that were given as functions; 0: none
 CONSTRAINTS = 28  # number of constraint rows, those on positions first: constraint_layout.py
 HOLONOMIC = 29  # how many of them are constraints on positions; the others are on velocities alone
 AT_CONSTRAINTS = 30  # where their records start
+STAGED = 31  # 1: after a step its stages are in work, by the tableau of `lie_rk.py` at STEPPER_DATA
 HEADER = 32
 
 # system: one record per link, from HEADER on
@@ -56,7 +58,8 @@ REST = 29
 LIMIT_LOW = 30  # joint limits, +-inf where there are none
 LIMIT_HIGH = 31
 LIMIT_STIFFNESS = 32  # of limits that give way; 0: not in force
-LINK_SIZE = 33
+CARRIED = 33  # last link of the joint, if that joint hangs on the world; else -1
+LINK_SIZE = 34
 
 # system: one record per load: a wrench on a link (kinds 0, 1) or a spring between two points (kind 2)
 LOAD_KIND = 0  # 0: constant in link axes, 1: constant in world axes, 2: spring, 3: drag on a point and on the rotation

@@ -6,14 +6,16 @@ axes.
 
 import math
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import call_at, inline, kernel
 from dalembert.kernels.mat3 import apply_transposed, load9
 from dalembert.kernels.smallmat import add, cross, dot, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.layout import (
+    AT_CALL,
     AT_HELD,
     AT_LOADS,
     DAMPING,
     FORCE,
+    FUNCTION,
     HEADER,
     KIND,
     LINK_SIZE,
@@ -30,6 +32,8 @@ from dalembert.kernels.tree.layout import (
     LOAD_STIFFNESS,
     LOAD_TORQUE,
     LOADS,
+    NQ,
+    NV,
     P_W,
     PRISMATIC,
     Q_AT,
@@ -114,10 +118,26 @@ def apply_loads(system, work):
                 push(work, j, load3(system, at + LOAD_POINT_B), apply_transposed(load9(work, j * SCRATCH + R_W), scale(-tension, e)), zero)
 
 
+@inline
+def call_function(system, work, q, v):
+    """Forces that were given as functions f(t, q, v), at the time that is written behind the start of the step; returns where they are."""
+    nq, nv, at = int(system[NQ]), int(system[NV]), int(system[AT_CALL]) + 1
+    for i in range(nq):
+        work[at + 1 + i] = work[q + i]
+    for i in range(nv):
+        work[at + 1 + nq + i] = work[v + i]
+    call_at(int(system[FUNCTION]), work, at, work, at + 1 + nq + nv)
+    return at + 1 + nq + nv
+
+
 @kernel
 def passive(system, work, q, v, tau):
-    """Add held control, joint damping and joint stiffness to work[tau:]."""
+    """Add held control, joint damping, joint stiffness and forces that are functions to work[tau:]."""
     held = int(system[AT_HELD])
+    if system[FUNCTION] != 0.0:
+        found = call_function(system, work, q, v)
+        for i in range(int(system[NV])):
+            work[tau + i] += work[found + i]
     for i in range(int(system[LINKS])):
         at = HEADER + i * LINK_SIZE
         kind = int(system[at + KIND])

@@ -21,9 +21,3 @@ def hold(system, tau):
     at = int(system[AT_HELD])
     for i in range(int(system[NV])):
         system[at + i] = tau[i]
-
-
-@kernel
-def ledger(t, h, system, state, work, info):
-    """Work and impulse are not kept for trees."""
-    return 0

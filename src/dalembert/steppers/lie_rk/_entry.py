@@ -12,7 +12,7 @@ from dalembert.steppers.lie_rk._tableau import Tableau
 COMMON: dict[str, Any] = {
     "system": "tree",
     "conserves": ("attitude: exactly",),
-    "handles": ("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature"),
+    "handles": ("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "function"),
 }
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from dalembert.errors import OptionError
 from dalembert.kernels import lie_rk as at
-from dalembert.kernels.tree.layout import NQ, NV, STEPPER_DATA, STEPPER_WORK
+from dalembert.kernels.tree.layout import NQ, NV, STAGED, STEPPER_DATA, STEPPER_WORK
 from dalembert.model.rotation import Array
 from dalembert.steppers.lie_rk._order import classical_defect, group_defect
 
@@ -92,7 +92,7 @@ class Tableau:
         head[[at.EXPONENT, at.RTOL, at.ATOL]] = 1 / max(1, self.error_order), rtol, atol
         head[at.MAX_SUBSTEPS] = max_substeps
         longer = np.concatenate([system, head, *parts])
-        longer[STEPPER_DATA] = len(system)
+        longer[STEPPER_DATA], longer[STAGED] = len(system), not self.errors
         longer[STEPPER_WORK] = at.work_size(s, int(system[NQ]), int(system[NV]))
         return longer
 

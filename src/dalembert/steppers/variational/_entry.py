@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.variational import layout as here
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
@@ -48,7 +49,7 @@ COMMON: dict[str, Any] = {
     "symplectic": True,
     "options": OPTIONS,
     "handles": (
-        *("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature"),
+        *("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "function"),
         *("loops", "nonholonomic", "limits"),
     ),
 }
@@ -86,14 +87,14 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
         here.DELTA,
     )
     sizes = [(slot, nv) for slot in vectors] + [(slot, nq) for slot in (here.Q_NEW, here.Q_MID, here.Q_OLD)]
-    sizes += [(here.SAVED, nq + nv + here.HISTORY * nv + here.STATE_TAIL)]
+    sizes += [(here.SAVED, nq + nv + here.HISTORY * nv + here.STATE_TAIL + account.SIZE)]
     sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
     loads = system[int(system[at.AT_LOADS]) :][: int(system[at.LOADS]) * at.LOAD_SIZE].reshape(-1, at.LOAD_SIZE)
     data[here.SOFT] = np.sum(loads[:, at.LOAD_KIND] == 2)
     m = int(system[at.CONSTRAINTS] + data[here.SOFT])
     sizes += [(slot, m) for slot in (here.LAMBDA, here.GAP)] + [(here.ORDER, 3 * m + 1), (here.PUSH, 2 * m), (here.SCHUR, m * m)]
     sizes += [(slot, m * nv) for slot in (here.ROWS_OLD, here.ROWS_NEW, here.REPLY, here.SPARE_ROWS)]
-    if method == MIDPOINT and nq == nv <= here.DENSE_MOST and m == len(loads) == 0:
+    if method == MIDPOINT and nq == nv <= here.DENSE_MOST and m == len(loads) == 0 and system[at.FUNCTION] == 0.0:
         sizes += [(here.DENSE, 2 * nv * nv)]
     for slot, size in [*sizes, (here.FACTOR, n * max(here.FACTOR_SIZE, BOTH_SIZE))]:
         data[slot] = place

@@ -8,7 +8,7 @@ e(v) = dtau_hv^-T l - h f_left - p_k
 """
 
 from dalembert.kernels._jit import kernel
-from dalembert.kernels.tree.layout import LOADS, NV, STEPPER_DATA
+from dalembert.kernels.tree.layout import AT_CALL, LOADS, NV, STEPPER_DATA
 from dalembert.kernels.tree.record import NOT_NEGATIVE
 from dalembert.kernels.tree.variational.layout import (
     F_LEFT,
@@ -48,6 +48,7 @@ def residual(h, system, work, again, last):
     e, p_old = int(system[data + E]) & NOT_NEGATIVE, int(system[data + P_OLD]) & NOT_NEGATIVE
     l, fl, fr = int(system[data + L_BAR]), int(system[data + F_LEFT]), int(system[data + F_RIGHT])
     ls, fs, q_old = int(system[data + L_SIDE]), int(system[data + F_SIDE]), int(system[data + Q_OLD])
+    call = int(system[AT_CALL])
     for i in range(nv):
         work[x + i] = h * work[v + i]
     first, end = (0, 1) if method == EULER else ((2, 3) if method == MIDPOINT else (0, 2))
@@ -57,6 +58,7 @@ def residual(h, system, work, again, last):
             q, side, out = int(system[data + Q_NEW]), int(system[data + SIDE_1]), ls
         elif k == 2:
             q, side = int(system[data + Q_MID]), int(system[data + SIDE_M])
+        work[call + 1] = work[call] + (0.0 if k == 0 else (h if k == 1 else 0.5 * h))
         if k != 0:
             retract(system, work, q_old, x, q, exponential, k == 2)
         evaluate(system, work, q, v, side, out, fs, k == 0, k != 1 or last, again and k == 0 and system[LOADS] == 0.0)

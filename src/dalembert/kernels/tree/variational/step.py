@@ -9,7 +9,7 @@ by Newton's method from the last velocity with a new matrix each time and a line
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR
 from dalembert.kernels.tree.kinematics import place
-from dalembert.kernels.tree.layout import CONSTRAINTS, LINKS, NQ, NV, STEPPER_DATA
+from dalembert.kernels.tree.layout import AT_CALL, CONSTRAINTS, LINKS, NQ, NV, STEPPER_DATA
 from dalembert.kernels.tree.variational.constrained import add_impulses, begin, project
 from dalembert.kernels.tree.variational.history import next_stage, predict, remember
 from dalembert.kernels.tree.variational.layout import (
@@ -96,7 +96,8 @@ def step(t, h, system, state, work, info):
     for trial in range(TRIALS):
         if trial > 1:
             parts *= 2
-        for _ in range(parts):
+        for part in range(parts):
+            work[int(system[AT_CALL])] = t + part * h / parts
             set_up(h / parts, system, state, work, trial > 0)
             status = newton(h / parts, system, state, work, info, trial > 0)
             if status == OK:

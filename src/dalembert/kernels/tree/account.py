@@ -1,0 +1,163 @@
+"""The account of a tree: work of each kind of force that has no potential in the model, and impulse of all forces from outside.
+
+At a configuration q with joint velocities v, weighted by the share of the step for which they stand,
+
+    work      control . v,   functions . v,   force . velocity of wrenches,   -d v^2 of dampers,   -k (q - limit) v of limits
+    impulse   sum of all wrenches from outside about the world origin: weight, wrenches, drag, springs to the world, and in joints
+              to the world what acts along their coordinates (control, functions, damping, stiffness, limits)
+
+Reactions of joints and loops are not in it: along motions that those allow they push nothing. A step of a variational method changes
+the momentum of such a motion by exactly the weighted wrenches where the method evaluates them (`variational/account.py`).
+
+A joint of several coordinates is a chain of links; its forces act on the last one (CARRIED). A slide that comes before a turn pushes at
+the origin of that link, which both carry.
+"""
+
+from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.mat3 import load9
+from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, store3, sub
+from dalembert.kernels.tree.account_layout import CONTROL, DAMPING, FUNCTION, IMPULSE, LIMITS, PUSH, SIZE, WRENCH
+from dalembert.kernels.tree.kinematics import sweep, world
+from dalembert.kernels.tree.layout import (
+    AT_CALL,
+    AT_HELD,
+    AT_LOADS,
+    AT_TAU,
+    CARRIED,
+    FORCE,
+    GRAVITY,
+    HEADER,
+    KIND,
+    LIMIT_HIGH,
+    LIMIT_LOW,
+    LIMIT_STIFFNESS,
+    LINK_SIZE,
+    LINKS,
+    LOAD_DAMPING,
+    LOAD_FORCE,
+    LOAD_KIND,
+    LOAD_LINK,
+    LOAD_LINK_B,
+    LOAD_POINT,
+    LOAD_POINT_B,
+    LOAD_SIZE,
+    LOAD_TORQUE,
+    LOADS,
+    MASS,
+    MOMENT,
+    NQ,
+    NV,
+    P_W,
+    PRISMATIC,
+    Q_AT,
+    R_W,
+    REVOLUTE,
+    SCRATCH,
+    SPHERICAL,
+    V_AT,
+    VEL,
+)
+from dalembert.kernels.tree.layout import DAMPING as JOINT_DAMPING
+from dalembert.kernels.tree.layout import FUNCTION as ADDRESS
+from dalembert.kernels.tree.loads import apply_loads, passive, point_in_world, point_velocity
+from dalembert.kernels.tree.subspace import degrees
+
+
+@inline
+def load_power(system, work, at):
+    """(power of a wrench, power of a drag or of the damper of a spring)."""
+    kind, i, point = int(system[at + LOAD_KIND]), int(system[at + LOAD_LINK]), load3(system, at + LOAD_POINT)
+    rot, omega = load9(work, i * SCRATCH + R_W), load3(work, i * SCRATCH + VEL)
+    force, torque = load3(system, at + LOAD_FORCE), load3(system, at + LOAD_TORQUE)
+    v = point_velocity(work, i, point)
+    if kind == 0:
+        return dot(mat_vec(rot, force), v) + dot(torque, omega), 0.0
+    if kind == 1:
+        return dot(force, v) + dot(torque, mat_vec(rot, omega)), 0.0
+    if kind == 3:
+        return 0.0, -force[0] * dot(v, v) - torque[0] * dot(omega, omega)
+    j, end = int(system[at + LOAD_LINK_B]), load3(system, at + LOAD_POINT_B)
+    d = sub(point_in_world(work, j, end), point_in_world(work, i, point))
+    rate, square = dot(d, sub(point_velocity(work, j, end), v)), dot(d, d)
+    return 0.0, (-system[at + LOAD_DAMPING] * rate * rate / square if square > 0.0 else 0.0)
+
+
+@inline
+def limit_force(system, work, i, q):
+    """-k (q - limit) of a joint beyond its limit, else 0."""
+    at = HEADER + i * LINK_SIZE
+    k = system[at + LIMIT_STIFFNESS]
+    if k == 0.0:
+        return 0.0
+    x = work[q + int(system[at + Q_AT])]
+    return -k * (max(0.0, x - system[at + LIMIT_HIGH]) + min(0.0, x - system[at + LIMIT_LOW]))
+
+
+@inline
+def joint_wrench(system, work, i, tau):
+    """(torque, force, point) in the world of what acts along the coordinates of a joint to the world."""
+    at, zero = HEADER + i * LINK_SIZE, (0.0, 0.0, 0.0)
+    kind, end = int(system[at + KIND]), int(system[at + CARRIED])
+    rot, place = load9(work, i * SCRATCH + R_W), load3(work, end * SCRATCH + P_W)
+    vi = tau + int(system[at + V_AT])
+    axis = (rot[2], rot[5], rot[8])
+    if kind == REVOLUTE:
+        return scale(work[vi], axis), zero, place
+    if kind == PRISMATIC:
+        return zero, scale(work[vi], axis), place
+    torque = mat_vec(rot, load3(work, vi))
+    return torque, (zero if kind == SPHERICAL else mat_vec(rot, load3(work, vi + 3))), place
+
+
+@kernel
+def wrench_from_outside(system, work, tau):
+    """(torque about the world origin, force): all that FORCE of the links and work[tau:] hold, and weight."""
+    torque, force = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    g = load3(system, GRAVITY)
+    for i in range(int(system[LINKS])):
+        at, out = HEADER + i * LINK_SIZE, i * SCRATCH
+        rot, p = load9(work, out + R_W), load3(work, out + P_W)
+        f = axpy(system[at + MASS], g, scale(-1.0, mat_vec(rot, load3(work, out + FORCE + 3))))
+        n = sub(cross(mat_vec(rot, load3(system, at + MOMENT)), g), mat_vec(rot, load3(work, out + FORCE)))
+        torque, force = add(torque, add(n, cross(p, f))), add(force, f)
+        if system[at + CARRIED] >= 0.0:
+            n, f, p = joint_wrench(system, work, i, tau)
+            torque, force = add(torque, add(n, cross(p, f))), add(force, f)
+    return torque, force
+
+
+@kernel
+def add_account(w, system, work, q, v, state):
+    """Add w times the powers and the wrench from outside at work[q:], work[v:] to the account at the end of the state."""
+    n, nv, at = int(system[LINKS]), int(system[NV]), state.shape[0] - SIZE
+    tau, held = int(system[AT_TAU]), int(system[AT_HELD])
+    sweep(system, work, q, v)
+    world(system, work)
+    for i in range(n * SCRATCH):
+        if i % SCRATCH >= FORCE and i % SCRATCH < FORCE + 6:
+            work[i] = 0.0
+    for i in range(nv):
+        work[tau + i] = 0.0
+    apply_loads(system, work)
+    passive(system, work, q, v, tau)
+    for i in range(nv):
+        state[at + CONTROL] += w * system[held + i] * work[v + i]
+        state[at + PUSH] += abs(w * system[held + i])
+        if system[ADDRESS] != 0.0:
+            state[at + FUNCTION] += w * work[int(system[AT_CALL]) + 2 + int(system[NQ]) + nv + i] * work[v + i]
+    for i in range(n):
+        link = HEADER + i * LINK_SIZE
+        vi, kind = int(system[link + V_AT]), int(system[link + KIND])
+        for k in range(degrees(kind)):
+            state[at + DAMPING] -= w * system[link + JOINT_DAMPING] * work[v + vi + k] ** 2
+        if kind <= PRISMATIC:
+            stop = limit_force(system, work, i, q)
+            state[at + LIMITS] += w * stop * work[v + vi]
+            work[tau + vi] += stop
+    for k in range(int(system[LOADS])):
+        push, drag = load_power(system, work, int(system[AT_LOADS]) + k * LOAD_SIZE)
+        state[at + WRENCH] += w * push
+        state[at + DAMPING] += w * drag
+    torque, force = wrench_from_outside(system, work, tau)
+    store3(state, at + IMPULSE, axpy(w, torque, load3(state, at + IMPULSE)))
+    store3(state, at + IMPULSE + 3, axpy(w, force, load3(state, at + IMPULSE + 3)))
