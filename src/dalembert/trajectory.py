@@ -145,7 +145,7 @@ class Trajectory:
         return interval_multipliers(self)
 
     @cached_property
-    def _run_model(self) -> Model:
+    def _run_model(self) -> Any:
         """The model without the joints that the run ignored."""
         return self.model.without(self.meta.get("ignore", ()))
 

@@ -93,9 +93,10 @@ def _doubt(facts: TreeFacts) -> str:
 def judge_momentum(facts: TreeFacts) -> list[Item]:
     """All components that belong to a symmetry; nothing is said of a machine without one unless momentum was promised."""
     promised = facts.promise("momentum")
-    found = [] if facts.controlled else [part(facts, s) for s in symmetries(facts.model)]
+    driven = facts.controlled or "function" in facts.features
+    found = [] if driven else [part(facts, s) for s in symmetries(facts.model)]
     if not found:
-        why = "a control acts" if facts.controlled else "the machine has no symmetry"
+        why = "a control acts" if facts.controlled else "a force given as a function acts" if driven else "the machine has no symmetry"
         return [item("momentum", NOT_APPLICABLE, None, promised, f"momentum is not judged ({why})")] if promised else []
     labels = ", ".join(p.label for p in found)
     critical = max(found, key=lambda p: ratio(p.error(), p.limit(facts.exact_limit)))

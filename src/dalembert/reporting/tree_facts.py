@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigvals
 
+from dalembert.functions import given_functions
 from dalembert.model import Model
 from dalembert.model.compile_tree import features
 from dalembert.model.kinematics import Frame, frames
@@ -41,7 +42,8 @@ class TreeFacts(Facts):
     def features(self) -> set[str]:
         """Features of the model that acted: what a method handles acts even if it was to be ignored, but joints without coordinates."""
         acting = set(self.traj.stepper.handles) - CONSTRAINTS
-        return set(features(self.model)) - (set(self.traj.meta.get("ignore", ())) - acting)
+        functions = {"function"} if self.traj.meta.get("functions") else set()  # a file does not hold them
+        return (set(features(self.model)) | functions) - (set(self.traj.meta.get("ignore", ())) - acting)
 
     @property
     def damped(self) -> bool:
@@ -140,7 +142,7 @@ class TreeFacts(Facts):
     def _linear_rates(self) -> tuple[float, float]:
         """Fastest vibration and fastest decay about rest."""
         nodes = np.unique(np.linspace(0, len(self.traj) - 1, NODES).astype(int))
-        rates = [self._rates_at(self.traj.q[k]) for k in nodes]
+        rates = [self._rates_at(self.traj.q[k], float(self.traj.t[k])) for k in nodes]
         return max(r[0] for r in rates), max(r[1] for r in rates)
 
     @cached_property
@@ -152,12 +154,12 @@ class TreeFacts(Facts):
                 out[at[j.name]] = 0.0 if j.limits is None else self.traj.meta["options"].get("limit_stiffness", 0.0)
         return out
 
-    def _rates_at(self, q: Array) -> tuple[float, float]:
+    def _rates_at(self, q: Array, t: float) -> tuple[float, float]:
         m, n = self.model, self.model.nv
-        rest, steps = np.zeros(n), DIFFERENCE * np.eye(n)
+        rest, steps, functions = np.zeros(n), DIFFERENCE * np.eye(n), given_functions(m)
 
         def held(at: Array, v: Array) -> Array:
-            return m.inverse_dynamics(at, v, rest)
+            return m.inverse_dynamics(at, v, rest) - sum((np.asarray(f(t, at, v), dtype=float) for f in functions), start=rest)
 
         K = np.array([held(m.integrate(q, d), rest) - held(m.integrate(q, -d), rest) for d in steps])
         K = K + 2.0 * DIFFERENCE * np.diag(self._stops)
