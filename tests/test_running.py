@@ -138,10 +138,11 @@ def test_a_model_without_freedom_is_refused():
 
 def test_a_force_given_as_a_function_acts(body, tmp_path):
     body.add_force(lambda t, q, v: (0, 0, 0, 3.0, 0, 0))
-    traj = dal.simulate(body, h=0.01, t_end=1.0, save=tmp_path / "run.h5")
+    with pytest.warns(UserWarning, match="holds force"):
+        traj = dal.simulate(body, "cayley", h=0.01, t_end=1.0, save=tmp_path / "run.h5")
     same = dal.Model("body", gravity=(0, 0, 0))
     same.add_body("b", 1.5, (1, 2, 2.5), com=(0.1, -0.2, 0.3))
-    assert (dal.simulate(same, h=0.01, t_end=1.0, control=lambda t, q, v: (0, 0, 0, 3.0, 0, 0)).states == traj.states).all()
+    assert (dal.simulate(same, "cayley", h=0.01, t_end=1.0, control=lambda t, q, v: (0, 0, 0, 3.0, 0, 0)).states == traj.states).all()
     with pytest.raises(dal.OptionError, match="given as functions"):
         dal.resume(tmp_path / "run.h5", 2.0)
 

@@ -62,7 +62,7 @@ def run_state(name, inertia, state, h, n):
     """All n + 1 states of a run through the compiled loop."""
     step = first_class(find("rigid-body", name).step, STEP)
     others = (
-        first_class(node.ledger, STEP),
+        first_class(loop.no_ledger, loop.LEDGER),
         first_class(node.nodal, NODAL),
         first_class(node.hold, HOLD),
         first_class(loop.no_control, CONTROL),
@@ -70,7 +70,7 @@ def run_state(name, inertia, state, h, n):
     states, counter = np.empty((n, at.STATE_SIZE)), np.zeros(3, dtype=np.int64)
     status = first_class(loop.run, loop.LOOP)(
         step, *others, False, False, h, n, 1, np.ones(1), system_array(inertia), state.copy(), state.copy(), np.zeros(at.WORK_SIZE),
-        np.zeros(at.INFO_SIZE), np.zeros(7), np.zeros(6), np.zeros(6), np.zeros(3), counter, states, np.empty((n, 3)),
+        np.zeros(at.INFO_SIZE), np.zeros(7), np.zeros(6), np.zeros(6), np.zeros(4), counter, states, np.empty((n, 4)),
     )  # fmt: skip
     assert status == OK
     return np.vstack([state, states])
