@@ -14,11 +14,12 @@ the origin of that link, which both carry.
 """
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.mat3 import load9
+from dalembert.kernels.mat3 import load9, mul, store9
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.account_layout import CONTROL, DAMPING, FUNCTION, IMPULSE, LIMITS, PUSH, SIZE, WRENCH
 from dalembert.kernels.tree.kinematics import sweep, world
 from dalembert.kernels.tree.layout import (
+    ACC,
     AT_CALL,
     AT_HELD,
     AT_LOADS,
@@ -48,6 +49,8 @@ from dalembert.kernels.tree.layout import (
     NQ,
     NV,
     P_W,
+    PARENT,
+    PASSIVE,
     PRISMATIC,
     Q_AT,
     R_W,
@@ -56,6 +59,8 @@ from dalembert.kernels.tree.layout import (
     SPHERICAL,
     V_AT,
     VEL,
+    P,
+    R,
 )
 from dalembert.kernels.tree.layout import DAMPING as JOINT_DAMPING
 from dalembert.kernels.tree.layout import FUNCTION as ADDRESS
@@ -87,8 +92,6 @@ def limit_force(system, work, i, q):
     """-k (q - limit) of a joint beyond its limit, else 0."""
     at = HEADER + i * LINK_SIZE
     k = system[at + LIMIT_STIFFNESS]
-    if k == 0.0:
-        return 0.0
     x = work[q + int(system[at + Q_AT])]
     return -k * (max(0.0, x - system[at + LIMIT_HIGH]) + min(0.0, x - system[at + LIMIT_LOW]))
 
@@ -109,55 +112,101 @@ def joint_wrench(system, work, i, tau):
     return torque, (zero if kind == SPHERICAL else mat_vec(rot, load3(work, vi + 3))), place
 
 
-@kernel
-def wrench_from_outside(system, work, tau):
-    """(torque about the world origin, force): all that FORCE of the links and work[tau:] hold, and weight."""
-    torque, force = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    g = load3(system, GRAVITY)
+@inline
+def root_poses(system, work):
+    """World poses of the links of joints to the world; those of their joint before them are known."""
     for i in range(int(system[LINKS])):
         at, out = HEADER + i * LINK_SIZE, i * SCRATCH
-        rot, p = load9(work, out + R_W), load3(work, out + P_W)
-        f = axpy(system[at + MASS], g, scale(-1.0, mat_vec(rot, load3(work, out + FORCE + 3))))
-        n = sub(cross(mat_vec(rot, load3(system, at + MOMENT)), g), mat_vec(rot, load3(work, out + FORCE)))
-        torque, force = add(torque, add(n, cross(p, f))), add(force, f)
         if system[at + CARRIED] >= 0.0:
-            n, f, p = joint_wrench(system, work, i, tau)
-            torque, force = add(torque, add(n, cross(p, f))), add(force, f)
-    return torque, force
+            parent = int(system[at + PARENT])
+            rot, p = load9(work, out + R), load3(work, out + P)
+            if parent >= 0:
+                above = load9(work, parent * SCRATCH + R_W)
+                rot, p = mul(above, rot), add(load3(work, parent * SCRATCH + P_W), mat_vec(above, p))
+            store9(work, out + R_W, rot)
+            store3(work, out + P_W, p)
+
+
+@inline
+def weight(system, work):
+    """(torque about the world origin, force) of the weight: first moments of mass are handed inward, in ACC of the links."""
+    n, mass, moment = int(system[LINKS]), 0.0, (0.0, 0.0, 0.0)
+    for i in range(n):
+        at = HEADER + i * LINK_SIZE
+        store3(work, i * SCRATCH + ACC, load3(system, at + MOMENT))
+        work[i * SCRATCH + ACC + 3] = system[at + MASS]
+    for j in range(n):
+        i = n - 1 - j
+        out, parent = i * SCRATCH, int(system[HEADER + i * LINK_SIZE + PARENT])
+        m = work[out + ACC + 3]
+        c = axpy(m, load3(work, out + P), mat_vec(load9(work, out + R), load3(work, out + ACC)))
+        if parent < 0:
+            mass, moment = mass + m, add(moment, c)
+        else:
+            store3(work, parent * SCRATCH + ACC, add(load3(work, parent * SCRATCH + ACC), c))
+            work[parent * SCRATCH + ACC + 3] += m
+    g = load3(system, GRAVITY)
+    return cross(moment, g), scale(mass, g)
+
+
+@kernel
+def add_loads(w, system, work, q, v, state):
+    """Work and impulse of the loads on links; twists are known."""
+    at = state.shape[0] - SIZE
+    world(system, work)
+    for i in range(int(system[LINKS])):
+        for k in range(6):
+            work[i * SCRATCH + FORCE + k] = 0.0
+    apply_loads(system, work)
+    for i in range(int(system[LINKS])):
+        out = i * SCRATCH
+        rot = load9(work, out + R_W)
+        n, f = mat_vec(rot, load3(work, out + FORCE)), mat_vec(rot, load3(work, out + FORCE + 3))
+        enter(state, -w, add(n, cross(load3(work, out + P_W), f)), f)
+    for k in range(int(system[LOADS])):
+        push, drag = load_power(system, work, int(system[AT_LOADS]) + k * LOAD_SIZE)
+        state[at + WRENCH] += w * push
+        state[at + DAMPING] += w * drag
+
+
+@inline
+def enter(state, w, torque, force):
+    """Add w times a wrench about the world origin to the impulse."""
+    at = state.shape[0] - SIZE + IMPULSE
+    store3(state, at, axpy(w, torque, load3(state, at)))
+    store3(state, at + 3, axpy(w, force, load3(state, at + 3)))
 
 
 @kernel
 def add_account(w, system, work, q, v, state):
     """Add w times the powers and the wrench from outside at work[q:], work[v:] to the account at the end of the state."""
-    n, nv, at = int(system[LINKS]), int(system[NV]), state.shape[0] - SIZE
+    nv, at = int(system[NV]), state.shape[0] - SIZE
     tau, held = int(system[AT_TAU]), int(system[AT_HELD])
     sweep(system, work, q, v)
-    world(system, work)
-    for i in range(n * SCRATCH):
-        if i % SCRATCH >= FORCE and i % SCRATCH < FORCE + 6:
-            work[i] = 0.0
+    if system[LOADS] != 0.0:
+        add_loads(w, system, work, q, v, state)
     for i in range(nv):
         work[tau + i] = 0.0
-    apply_loads(system, work)
-    passive(system, work, q, v, tau)
-    for i in range(nv):
         state[at + CONTROL] += w * system[held + i] * work[v + i]
         state[at + PUSH] += abs(w * system[held + i])
-        if system[ADDRESS] != 0.0:
-            state[at + FUNCTION] += w * work[int(system[AT_CALL]) + 2 + int(system[NQ]) + nv + i] * work[v + i]
-    for i in range(n):
+    if system[PASSIVE] != 0.0:
+        passive(system, work, q, v, tau)
+    if system[ADDRESS] != 0.0:
+        found = int(system[AT_CALL]) + 2 + int(system[NQ]) + nv
+        for i in range(nv):
+            state[at + FUNCTION] += w * work[found + i] * work[v + i]
+    torque, force = weight(system, work)
+    enter(state, w, torque, force)
+    root_poses(system, work)
+    for i in range(int(system[LINKS])):
         link = HEADER + i * LINK_SIZE
-        vi, kind = int(system[link + V_AT]), int(system[link + KIND])
+        vi, kind, d = int(system[link + V_AT]), int(system[link + KIND]), system[link + JOINT_DAMPING]
         for k in range(degrees(kind)):
-            state[at + DAMPING] -= w * system[link + JOINT_DAMPING] * work[v + vi + k] ** 2
-        if kind <= PRISMATIC:
+            state[at + DAMPING] -= w * d * work[v + vi + k] ** 2
+        if system[link + LIMIT_STIFFNESS] != 0.0:
             stop = limit_force(system, work, i, q)
             state[at + LIMITS] += w * stop * work[v + vi]
             work[tau + vi] += stop
-    for k in range(int(system[LOADS])):
-        push, drag = load_power(system, work, int(system[AT_LOADS]) + k * LOAD_SIZE)
-        state[at + WRENCH] += w * push
-        state[at + DAMPING] += w * drag
-    torque, force = wrench_from_outside(system, work, tau)
-    store3(state, at + IMPULSE, axpy(w, torque, load3(state, at + IMPULSE)))
-    store3(state, at + IMPULSE + 3, axpy(w, force, load3(state, at + IMPULSE + 3)))
+        if system[link + CARRIED] >= 0.0:
+            torque, force, place = joint_wrench(system, work, i, tau)
+            enter(state, w, add(torque, cross(place, force)), force)
