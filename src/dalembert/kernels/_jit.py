@@ -28,6 +28,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from dalembert.kernels._lean import LeanDispatcher
+
 # Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is
 # then an error.
 _NO_REFERENCES: dict[str, Any] = {"_nrt": False}
@@ -97,14 +99,24 @@ def _compile(*args: Any, cache: bool = True, **options: Any) -> Callable[[Callab
     return decorate
 
 
+def _lean(function: Callable[..., Any], **options: Any) -> Any:
+    if JIT_DISABLED:
+        return function
+    with _our_cache():
+        dispatcher = LeanDispatcher(function, {"nopython": True, **_OPTIONS, **_NO_REFERENCES, **options})
+        if CACHE_DIR is not None:
+            dispatcher.enable_caching()
+    return dispatcher
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile on first use, cache on disk."""
-    return _compile(**_NO_REFERENCES)(function)
+    return _lean(function)
 
 
 def inline(function: Callable[..., Any]) -> Any:
     """Compile into the caller (LLVM's always-inline)."""
-    return _compile(forceinline=True, **_NO_REFERENCES)(function)
+    return _lean(function, forceinline=True)
 
 
 class FirstClass(types.WrapperAddressProtocol):
