@@ -12,12 +12,13 @@ This reaches into parts of Numba that are not public (`CodeLibrary`, `Dispatcher
 """
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import binding as ll
 from numba.core import cgutils, compiler, sigutils, types, typing
+from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import _FunctionCompiler
@@ -130,6 +131,17 @@ class LeanCompiler(compiler.Compiler):  # type: ignore[misc]
             self.state.library = own
 
 
+class _RootCompiler(_FunctionCompiler):  # type: ignore[misc]
+    """Called where the cache had nothing."""
+
+    announce: Callable[[], None]
+
+    def compile(self, args: Any, return_type: Any) -> Any:
+        """Say so first."""
+        self.announce()
+        return super().compile(args, return_type)
+
+
 class _InnerCompiler(_FunctionCompiler):  # type: ignore[misc]
     """Up to raw code: no wrappers, no machine code."""
 
@@ -141,14 +153,19 @@ class _InnerCompiler(_FunctionCompiler):  # type: ignore[misc]
 class LeanDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A kernel: a root for Python, inner code for compiled callers."""
 
-    def __init__(self, py_func: Any, targetoptions: dict[str, Any]):
+    def __init__(self, py_func: Any, targetoptions: dict[str, Any], keep: Callable[[Any], None], announce: Callable[[Any], None]):
         super().__init__(py_func, {}, targetoptions, LeanCompiler)
+        self._keep = keep
+        self._compiler = _RootCompiler(py_func, self.targetdescr, targetoptions, {}, LeanCompiler)
+        self._compiler.announce = lambda: announce(self)
         self._inner_compiler = _InnerCompiler(py_func, self.targetdescr, targetoptions, {}, LeanCompiler)
         self._inner: dict[Any, Any] = {}
 
     def compile(self, sig: Any) -> Any:
         """The root for one signature, from the cache or anew."""
         with _no_garbage_collection():
+            if isinstance(self._cache, NullCache):
+                self._keep(self)
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
