@@ -21,6 +21,8 @@ class Family:
     kind: of system, the key of its steppers in the registry; two families of one kind differ in the state that their steppers keep.
     keeps_ledger: work and impulse of the forces are summed up along the run.
     compose: the system array for the weights of a composition, where the family's steps go by them.
+    usable: a checkpoint whose notes beside the mechanics are put in order where they cannot be used.
+    expect: writes into the system array what a run from a start, without control, cannot exceed.
     """
 
     name: str
@@ -38,6 +40,8 @@ class Family:
     advise: Callable[[Model, Array, Array, str], Any]
     keeps_ledger: bool = True
     compose: Callable[[Array, Array], Array] | None = None
+    usable: Callable[[Array, Array], Array] | None = None
+    expect: Callable[[Model, Array, Array, Array], None] | None = None
 
 
 def families() -> tuple[Family, ...]:
