@@ -2,6 +2,7 @@
 
     @kernel                      a compiled function, specialised by its arguments on first use
     @inline                      the same, but copied into its callers: for the small helpers of an inner loop
+    @far(SIG)                    a kernel of one signature that is compiled when it is first called, however large its callers
     first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
     front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
     call_at(address, x, i, y, j) calls machine code made elsewhere, void f(const double *x, double *y), from compiled code
@@ -24,6 +25,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from dalembert.kernels import _cache
+from dalembert.kernels._far import Far, raise_pending
 from dalembert.kernels._lean import LeanDispatcher
 
 # Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is
@@ -37,6 +39,7 @@ JIT_DISABLED = bool(_config.DISABLE_JIT)
 ARRAY = types.float64[::1]
 #: status = step(t, h, system, state, work, info)
 STEP = types.int64(types.float64, types.float64, ARRAY, ARRAY, ARRAY, ARRAY)
+BOOL, INT, REAL, VOID = types.boolean, types.int64, types.float64, types.void
 #: nodal(system, state, work, q, v): configuration and velocity at the node that the state describes
 NODAL = types.void(ARRAY, ARRAY, ARRAY, ARRAY, ARRAY)
 #: hold(system, tau): generalised force that is held over the next step
@@ -103,6 +106,17 @@ def inline(function: Callable[..., Any]) -> Any:
     return _lean(function, forceinline=True)
 
 
+def far(sig: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile apart from the callers, when first called: for what few machines need. Arguments are positional."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if JIT_DISABLED:
+            return function
+        return Far(_lean(function), sig, lambda dispatcher, sig: first_class(dispatcher, sig).__wrapper_address__())
+
+    return decorate
+
+
 class FirstClass(types.WrapperAddressProtocol):
     """A kernel of one fixed signature: callable from Python, and a value that compiled loops take as an argument.
 
@@ -124,7 +138,9 @@ class FirstClass(types.WrapperAddressProtocol):
 
     def __call__(self, *args: Any) -> Any:
         """Call with exactly these types: contiguous float64 arrays, numbers, other first-class kernels."""
-        return self._entry(*args)
+        out = self._entry(*args)
+        raise_pending()
+        return out
 
 
 _first_class: dict[Any, FirstClass] = {}

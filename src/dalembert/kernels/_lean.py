@@ -122,7 +122,7 @@ def _names(module: Any) -> Any:
 class LeanCompiler(compiler.Compiler):  # type: ignore[misc]
     """Numba's pipeline with our library."""
 
-    def __init__(self, typingctx: Any, targetctx: Any, library: Any, args: Any, return_type: Any, flags: Any, locals: Any):  # noqa: A002
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, args: Any, return_type: Any, flags: Any, locals: Any):
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
         if library is None:
             own = LeanLibrary(targetctx.codegen(), "kernel")
@@ -185,7 +185,6 @@ class LeanDispatcher(CPUDispatcher):  # type: ignore[misc]
         """What lowering finds the inner code by."""
         args, _ = sigutils.normalize_signature(sig)
         return self._inner[tuple(args)].fndesc
-
 
 
 @contextmanager

@@ -17,7 +17,7 @@ is made up by further corrections.
 
 import math
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.full_pivot import apply, eliminate
 from dalembert.kernels.smallmat import dot, load3, scale, sub
 from dalembert.kernels.tree.constraints import add_wrench, constraint_rows
@@ -51,6 +51,7 @@ from dalembert.kernels.tree.variational.layout import (
     GAP,
     HV,
     LAMBDA,
+    LATER,
     LIFT,
     METHOD,
     ORDER,
@@ -63,7 +64,6 @@ from dalembert.kernels.tree.variational.layout import (
     ROWS_NEW,
     ROWS_OLD,
     SCHUR,
-    SHIFT,
     SIDE_1,
     SIDE_SIZE,
     SMALL_ROWS,
@@ -103,7 +103,7 @@ def spring_row(system, work, at, row):
         add_wrench(system, work, i, -1.0, e, (0.0, 0.0, 0.0), a, row)
 
 
-@kernel
+@far(VOID(ARRAY, ARRAY, INT, INT, INT))
 def rows_at(system, work, q, g, G):
     """Residuals and Jacobian of the constraints at a configuration, then the rows of the springs."""
     nv = int(system[NV])
@@ -128,7 +128,7 @@ def begin(system, work):
     for r in range(total):
         work[int(system[data + LAMBDA]) + r] = 0.0
         work[int(system[data + GAP]) + r] = 0.0
-    work[int(system[data + ASIDE]) + SHIFT], work[int(system[data + ASIDE]) + SOLVED] = 0.0, 0.0
+    work[int(system[data + ASIDE]) + LATER], work[int(system[data + ASIDE]) + SOLVED] = 0.0, 0.0
     rows_at(system, work, int(system[data + Q_OLD]), int(system[data + PUSH]), int(system[data + ROWS_OLD]))
     for i in range(total * int(system[NV])):
         work[int(system[data + ROWS_NEW]) + i] = work[int(system[data + ROWS_OLD]) + i]
@@ -151,11 +151,11 @@ def add_impulses(system, work, s, out):
     push(work, int(system[data + ROWS_OLD]), int(system[data + LAMBDA]), int(system[CONSTRAINTS]), int(system[NV]), s, out)
 
 
-@kernel
+@far(VOID(REAL, ARRAY, ARRAY))
 def rows_ahead(h, system, work):
     """Rows and residuals (as velocities) where the constraints have to hold, and rows of the springs, at the current velocity.
 
-    Those on positions hold at the second node, or where the motion would be SHIFT later.
+    Those on positions hold at the second node, or where the motion would be LATER later.
     """
     m, total = count(system)
     holonomic, nv = int(system[HOLONOMIC]), int(system[NV])
@@ -164,7 +164,7 @@ def rows_ahead(h, system, work):
     method = int(system[data + METHOD])
     v, x, q_old = int(system[data + V]), int(system[data + HV]), int(system[data + Q_OLD])
     g, G, spare, old = int(system[data + GAP]), int(system[data + ROWS_NEW]), int(system[data + SPARE_ROWS]), int(system[data + ROWS_OLD])
-    later = work[int(system[data + ASIDE]) + SHIFT]
+    later = work[int(system[data + ASIDE]) + LATER]
     end = total if method == MIDPOINT else m
     for k in range(2):  # 0: on positions, 1: on velocities, and springs at the middle
         if (holonomic == 0 and k == 0) or (holonomic == end and k == 1):
@@ -218,7 +218,7 @@ def drop_vanished(work, rows, m, nv, scales):
     return math.sqrt(most / least) if least > 0.0 else 1.0
 
 
-@kernel
+@far(VOID(ARRAY, ARRAY, INT, BOOL, INT, INT, REAL, REAL))
 def small_matrix(system, work, side, both, rows, total, wl, wr):
     """Replies J^-1 G^T to the first `total` rows, one by one, and the elimination of ROWS_NEW J^-1 G^T, springs with their softness.
 
@@ -275,7 +275,7 @@ def impulses(system, work, total, velocity, gap):
     return right + total
 
 
-@kernel
+@far(VOID(ARRAY, ARRAY))
 def constrain(system, work):
     """Add to the correction work[DV:] what keeps the constraints and what the springs answer, and the impulses to LAMBDA."""
     data = int(system[STEPPER_DATA])

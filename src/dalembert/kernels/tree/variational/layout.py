@@ -53,14 +53,16 @@ CEILING = 38  # kinetic energy that the motion cannot have; infinite where force
 DATA_SIZE = 40
 DENSE_MOST = 8  # joints up to which dense matrices are cheaper
 
-# work, from ASIDE on: see singular.py
-SHIFT = 0  # how much later than at the second node this step takes its rows (s)
+# work, from ASIDE on: see singular.py, trust.py
+LATER = 0  # how much later than at the second node this step takes its rows (s)
 SOLVED = 1  # 1: this step has been solved with rows taken later, and now is with those of the node
 SMALL_ROWS = 2  # 1: rows that vanish beside others do so everywhere
 USUAL = 3  # rank of the small matrix of a step that was found beside a position too
 USUAL_NODE = 4  # the same of the matrix of a node
 LIFT = 5  # by how much the small matrix lifts round-off; 1 but near singular positions
-ASIDE_SIZE = 6
+GAIN = 6  # kinetic energy that the forces of a doubtful step give (J), and its round-off: see trust.py
+GAIN_NOISE = 7
+ASIDE_SIZE = 8
 
 # state, after q and p
 HISTORY = 12  # interval velocities that are kept

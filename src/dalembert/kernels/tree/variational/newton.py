@@ -31,6 +31,7 @@ from dalembert.kernels.tree.variational.layout import (
     DV,
     F_LEFT,
     F_RIGHT,
+    LATER,
     LIFT,
     MAX_ITERATIONS,
     METHOD,
@@ -40,7 +41,6 @@ from dalembert.kernels.tree.variational.layout import (
     RATE_MISFIT,
     RATE_STEP,
     ROWS_OLD,
-    SHIFT,
     SIDE_0,
     SIDE_M,
     SOFT,
@@ -95,7 +95,7 @@ def undecided(system, work):
     """True where the small matrix has a low rank, and rows beside the nodes have not been asked yet in this step."""
     data = int(system[STEPPER_DATA])
     aside, total = int(system[data + ASIDE]), int(system[CONSTRAINTS] + system[data + SOFT])
-    return work[aside + SHIFT] == 0.0 and work[aside + SOLVED] == 0.0 and short(system, work, total, USUAL)
+    return work[aside + LATER] == 0.0 and work[aside + SOLVED] == 0.0 and short(system, work, total, USUAL)
 
 
 @inline
@@ -183,8 +183,8 @@ def newton(h, system, state, work, info, careful):
         renew = abs(h) * change > TURN or (iteration > 0 and rate**3 * change > tol * size) or (bound and undecided(system, work))
         before = change
         if part == 1.0 and (min(rate, 1.0) * change <= allowed or stagnates):
-            if bound and work[int(system[data + ASIDE]) + SHIFT] != 0.0:  # solved beside a singular position: now at the node itself
-                work[int(system[data + ASIDE]) + SHIFT], work[int(system[data + ASIDE]) + SOLVED], renew = 0.0, 1.0, True
+            if bound and work[int(system[data + ASIDE]) + LATER] != 0.0:  # solved beside a singular position: now at the node itself
+                work[int(system[data + ASIDE]) + LATER], work[int(system[data + ASIDE]) + SOLVED], renew = 0.0, 1.0, True
                 continue
             state[level] *= FADE
             if change <= ENOUGH * size and method != TRAPEZOIDAL:

@@ -10,7 +10,7 @@ nodes; its first node pushes along the rows beside it. The momentum of a node is
 then projected by its own. A rank that is no higher beside a position is the usual one of redundant rows, and remembered.
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.tree.layout import CONSTRAINTS, NV, STEPPER_DATA
 from dalembert.kernels.tree.variational.constrained import impulses, push, rows_ahead, rows_at, small_matrix, velocity_of
 from dalembert.kernels.tree.variational.layout import (
@@ -18,6 +18,7 @@ from dalembert.kernels.tree.variational.layout import (
     DV,
     F_SIDE,
     L_SIDE,
+    LATER,
     ORDER,
     PUSH,
     Q_MID,
@@ -26,7 +27,6 @@ from dalembert.kernels.tree.variational.layout import (
     RETRACTION,
     ROWS_NEW,
     ROWS_OLD,
-    SHIFT,
     SIDE_1,
     SMALL_ROWS,
     USUAL,
@@ -78,7 +78,7 @@ def accept_rank(system, work, side, both, rows, total, wl, wr, before, usual):
     work[aside + usual] = work[rank]
 
 
-@kernel
+@far(VOID(REAL, ARRAY, ARRAY, INT, BOOL, INT, REAL, REAL))
 def look_aside(h, system, work, side, both, total, wl, wr):
     """The rank of the small matrix of a step is low: take rows beside the nodes, where it is higher there."""
     data = int(system[STEPPER_DATA])
@@ -86,13 +86,13 @@ def look_aside(h, system, work, side, both, total, wl, wr):
     s, before = time_aside(system, work), work[rank]
     if s == 0.0:
         return
-    work[aside + SHIFT] = s if h > 0.0 else -s
-    rows_beside(system, work, int(system[data + Q_OLD]), work[aside + SHIFT], rows)
+    work[aside + LATER] = s if h > 0.0 else -s
+    rows_beside(system, work, int(system[data + Q_OLD]), work[aside + LATER], rows)
     rows_ahead(h, system, work)
     small_matrix(system, work, side, both, rows, total, wl, wr)
     if work[rank] > before:
         return
-    work[aside + SHIFT] = 0.0
+    work[aside + LATER] = 0.0
     rows_at(system, work, int(system[data + Q_OLD]), int(system[data + PUSH]), rows)
     rows_ahead(h, system, work)
     accept_rank(system, work, side, both, rows, total, wl, wr, before, USUAL)
@@ -127,7 +127,7 @@ def between_sides(system, work, q, p, m):
         accept_rank(system, work, side, nv < 0, rows, m, 0.0, 0.0, before, USUAL_NODE)
 
 
-@kernel
+@far(BOOL(ARRAY, ARRAY, INT, INT))
 def project(system, work, q, p):
     """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q. False where M is singular."""
     data = int(system[STEPPER_DATA])

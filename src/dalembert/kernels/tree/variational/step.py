@@ -68,9 +68,8 @@ def move_on(h, system, state, work):
     if bound:
         add_impulses(system, work, 1.0, p_old)
     check, status = doubtful(h, system, state, work), OK
-    gain, noise = 0.0, 0.0
     if check:
-        gain, noise = work_done(h, system, work)
+        work_done(h, system, work)
     for i in range(nv):
         work[x + i] = h * work[v + i]
     retract(system, work, q_old, x, q_new, exponential, False)
@@ -78,7 +77,7 @@ def move_on(h, system, state, work):
     if bound and not project(system, work, q_new, out):
         return SINGULAR
     if check:
-        status = trusted(system, state, work, gain, noise, out)
+        status = trusted(system, state, work, out)
         if status != OK:
             return status
     copy(work, q_new, state, 0, nq)

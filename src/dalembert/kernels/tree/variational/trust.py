@@ -7,17 +7,20 @@ balance   the kinetic energy of the nodes, p . M^-1 p/2, has to change by about 
 ceiling   and stays below what no motion from the start of the run can reach (`families/variational.py`)
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.status import LOST, OK, RUNAWAY
 from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, LINKS, NQ, NV, PRISMATIC, REVOLUTE, STEPPER_DATA, V_AT
 from dalembert.kernels.tree.variational.constrained import velocity_of
 from dalembert.kernels.tree.variational.history import history
 from dalembert.kernels.tree.variational.layout import (
+    ASIDE,
     CEILING,
     DELTA,
     DV,
     F_LEFT,
     F_RIGHT,
+    GAIN,
+    GAIN_NOISE,
     METHOD,
     P_OLD,
     Q_MID,
@@ -64,9 +67,9 @@ def doubtful(h, system, state, work):
     return abs(h) * far > 1.0 and bends(h, system, state, work)
 
 
-@kernel
+@far(VOID(REAL, ARRAY, ARRAY))
 def work_done(h, system, work):
-    """(h v . (forces without those of inertia), its round-off): what the kinetic energy gains."""
+    """GAIN = h v . (forces without those of inertia), what the kinetic energy gains, and its round-off GAIN_NOISE."""
     data, nv = int(system[STEPPER_DATA]), int(system[NV])
     method = int(system[data + METHOD])
     v, other = int(system[data + V]), int(system[data + DELTA])
@@ -80,17 +83,18 @@ def work_done(h, system, work):
         power -= product(work, v, other, nv) / (end - first)
         for i in range(nv):
             noise += ROUND_OFF * abs(work[v + i] * work[other + i])
-    return h * power, abs(h) * noise
+    aside = int(system[data + ASIDE])
+    work[aside + GAIN], work[aside + GAIN_NOISE] = h * power, abs(h) * noise
 
 
-@kernel
-def trusted(system, state, work, gain, noise, p):
+@far(INT(ARRAY, ARRAY, ARRAY, INT))
+def trusted(system, state, work, p):
     """LOST where the kinetic energy of the nodes, p . M^-1 p/2, changed by far more or less than the work of the forces, RUNAWAY where it
     is beyond the ceiling."""
     data, nq, nv = int(system[STEPPER_DATA]), int(system[NQ]), int(system[NV])
     before, v = int(system[data + P_OLD]), int(system[data + DV])
     copy(state, nq, work, before, nv)
-    kinetic = 0.0
+    gain, noise, kinetic = work[int(system[data + ASIDE]) + GAIN], work[int(system[data + ASIDE]) + GAIN_NOISE], 0.0
     least, change = abs(gain) if noise < abs(gain) else 0.0, -gain
     for k in range(2):
         at = before if k == 0 else p
