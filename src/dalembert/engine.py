@@ -73,11 +73,15 @@ class CompiledEngine:
 
     def start(self, q: Array, v: Array) -> None:
         """Begin at t = 0 from q and v."""
+        if self.family.expect is not None and self.python_control is None and not self.use_control:
+            self.family.expect(self.model, self.system, q, v)
         self.restart(self.family.start(self.system, q, v), 0)
 
     def restart(self, state: Array, step: int) -> None:
         """Begin from a checkpoint: the flat state after `step` steps."""
         self.state = np.array(state, dtype=float)
+        if self.family.usable is not None:
+            self.state = self.family.usable(self.system, self.state)
         self.previous = self.state.copy()
         self.counter[:] = 0
         self.counter[loop.STEP_INDEX] = step

@@ -345,7 +345,7 @@ def resume(
     options.check_every(meta["every"], n)
     weights = composition_weights(meta["compose"], method, model, family, h)
     engine = make_engine(model.without(meta["ignore"]), family, method, h, meta["options"], control, weights)
-    engine.start(traj.q[-1], traj.v[-1])
+    engine.start(traj.q[0], traj.v[0])
     if engine.state.size != traj.states.shape[1]:
         raise ArchiveError(
             f"{path}: states hold {traj.states.shape[1]} numbers, those of stepper {method.name!r} now {engine.state.size}: the file was "

@@ -24,6 +24,8 @@ class Family:
     accounted: features whose work and impulse are summed up along the run by `ledger`; a control always is.
     partial: an account is kept only where such a feature or a control acts; without one the impulse of weight and springs is not known.
     compose: the system array for the weights of a composition, where the family's steps go by them.
+    usable: a checkpoint whose notes beside the mechanics are put in order where they cannot be used.
+    expect: writes into the system array what a run from a start, without control, cannot exceed.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Family:
     accounted: frozenset[str] = frozenset()
     partial: bool = False
     compose: Callable[[Array, Array], Array] | None = None
+    usable: Callable[[Array, Array], Array] | None = None
+    expect: Callable[[Model, Array, Array, Array], None] | None = None
 
     def keeps_account(self, model: Any, controlled: bool) -> bool:
         """True if a run of the model keeps an account."""

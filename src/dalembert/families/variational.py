@@ -8,6 +8,7 @@ import numpy as np
 
 from dalembert.errors import ModelError, UnsupportedError
 from dalembert.families import Family
+from dalembert.families.ceiling import expect
 from dalembert.families.tree import ACCOUNTED, account_of
 from dalembert.kernels._jit import NODAL, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
@@ -18,6 +19,7 @@ from dalembert.kernels.tree.energy import momenta
 from dalembert.kernels.tree.kinematics import sweep
 from dalembert.kernels.tree.variational import account, node
 from dalembert.kernels.tree.variational import layout as here
+from dalembert.kernels.tree.variational.newton import STALE
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
 from dalembert.model.rotation import Array
@@ -41,6 +43,26 @@ def start(system: Array, q: Array, v: Array) -> Array:
             "the mass matrix is singular at q0: a joint moves nothing that has inertia. Give its body inertia, or it armature."
         )
     return state
+
+
+def usable(system: Array, state: Array) -> Array:
+    """The state as it is, or without the notes of the prediction and of Newton's method where one of them cannot be one.
+
+    q, p, the last interval velocity, the stage of a composition and the account stay. Without notes a step takes another correction or two.
+    """
+    nq, nv = int(system[at.NQ]), int(system[at.NV])
+    end = nq + (1 + here.HISTORY) * nv
+    notes = state[end : end + here.STATE_TAIL]
+    most = np.full(here.STATE_TAIL, np.inf)
+    most[here.KNOWN], most[here.RATE], most[here.NOISE] = here.HISTORY, STALE, 1.0
+    measured = notes[here.RATE] == 0.0 or min(notes[here.RATE_MISFIT], notes[here.RATE_STEP]) > 0.0
+    positive = np.delete(notes, here.BASE) >= 0.0
+    if np.isfinite(state[nq + 2 * nv : end + here.STATE_TAIL]).all() and positive.all() and (notes <= most).all() and measured:
+        return state
+    out = state.copy()
+    out[nq + 2 * nv : end + here.STATE_TAIL] = 0.0
+    out[end + here.STAGE] = notes[here.STAGE]
+    return out
 
 
 def _nodes(system: Array, states: Array, q: Array, v: Array) -> None:
@@ -91,4 +113,6 @@ FAMILY = Family(
     accounted=ACCOUNTED,
     partial=True,
     compose=compose,
+    usable=usable,
+    expect=expect,
 )

@@ -2,22 +2,18 @@
 
     @kernel                      a compiled function, specialised by its arguments on first use
     @inline                      the same, but copied into its callers: for the small helpers of an inner loop
+    @far(SIG)                    a kernel of one signature that is compiled when it is first called, however large its callers
     first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
     front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
     call_at(address, x, i, y, j) calls machine code made elsewhere, void f(const double *x, double *y), from compiled code
     prefetch(x, at)              asks for memory before it is needed
 
-Compiled code is cached on disk in the user's cache directory, in a folder named by a hash of all kernel sources: Numba itself
-notices an edit only in the file that holds the function, not in the files that it calls. Where no directory is writable the code is
-compiled anew in every process. `DALEMBERT_CACHE_DIR` chooses another directory.
+How kernels are compiled is in `_lean.py`, where the result is kept in `_cache.py`.
 """
 
 import contextlib
 import ctypes
 import functools
-import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +23,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
+
+from dalembert.kernels import _cache
+from dalembert.kernels._far import Far, raise_pending
+from dalembert.kernels._lean import LeanDispatcher
 
 # Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is
 # then an error.
@@ -39,6 +39,7 @@ JIT_DISABLED = bool(_config.DISABLE_JIT)
 ARRAY = types.float64[::1]
 #: status = step(t, h, system, state, work, info)
 STEP = types.int64(types.float64, types.float64, ARRAY, ARRAY, ARRAY, ARRAY)
+BOOL, INT, REAL, VOID = types.boolean, types.int64, types.float64, types.void
 #: nodal(system, state, work, q, v): configuration and velocity at the node that the state describes
 NODAL = types.void(ARRAY, ARRAY, ARRAY, ARRAY, ARRAY)
 #: hold(system, tau): generalised force that is held over the next step
@@ -47,64 +48,73 @@ HOLD = types.void(ARRAY, ARRAY)
 CONTROL = types.void(types.float64, ARRAY, ARRAY, ARRAY)
 
 
-def sources_hash(root: Path | None = None) -> str:
-    """Hash of every source file that is compiled, and of Numba's version."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    package = root or Path(__file__).parent.parent
-    for path in sorted([*(package / "kernels").rglob("*.py"), *(package / "steppers").rglob("*.py")]):
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _cache_root() -> Path:
-    chosen = os.environ.get("DALEMBERT_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dalembert"
-
-
-def _writable_cache() -> str | None:
-    """The cache folder of these sources, or None where it cannot be written."""
-    try:
-        folder = _cache_root() / "numba" / sources_hash()
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return str(folder)
-    except (OSError, RuntimeError):
+def _folder(function: Callable[..., Any]) -> Path | None:
+    """Where compiled code of a function's file is kept; None where nothing can be kept."""
+    directory = _cache.directory()
+    if directory is None:
         return None
-
-
-CACHE_DIR = _writable_cache()
+    path = Path(function.__code__.co_filename)
+    return directory / (_cache.sources_hash(path, _cache.sources_root()) if path.is_file() else "typed")
 
 
 @contextlib.contextmanager
-def _our_cache() -> Iterator[None]:
-    """Point Numba's cache to ours while a function is decorated, and leave other users of Numba alone."""
+def cache_in(folder: Path) -> Iterator[None]:
+    """Point Numba's cache to ours while a function is prepared, and leave other users of Numba alone."""
     before = _config.CACHE_DIR
-    _config.CACHE_DIR = CACHE_DIR or before
+    _config.CACHE_DIR = str(folder)
     try:
         yield
     finally:
         _config.CACHE_DIR = before
 
 
-def _compile(*args: Any, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    def decorate(function: Callable[..., Any]) -> Any:
-        with _our_cache():
-            return _njit(*args, cache=cache and CACHE_DIR is not None, **_OPTIONS, **options)(function)
+def _plain(function: Callable[..., Any], cache: bool = True) -> Any:
+    """Numba's own way: for code that may allocate and raise."""
+    folder = _folder(function) if cache and not JIT_DISABLED else None
+    if folder is None:
+        return _njit(**_OPTIONS)(function)
+    with cache_in(folder):
+        return _njit(cache=True, **_OPTIONS)(function)
 
-    return decorate
+
+def _lean(function: Callable[..., Any], **options: Any) -> Any:
+    if JIT_DISABLED:
+        return function
+    return LeanDispatcher(function, {"nopython": True, **_OPTIONS, **_NO_REFERENCES, **options}, _keep, _say)
+
+
+def _keep(dispatcher: LeanDispatcher) -> None:
+    """Let a root be cached: done when it is first compiled, since looking for folders costs time at import."""
+    folder = _folder(dispatcher.py_func)
+    if folder is not None:
+        with cache_in(folder):
+            dispatcher.enable_caching()
+
+
+def _say(dispatcher: LeanDispatcher) -> None:
+    """A root was not in the cache."""
+    _cache.announce(dispatcher.py_func.__module__, Path(dispatcher.py_func.__code__.co_filename))
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile on first use, cache on disk."""
-    return _compile(**_NO_REFERENCES)(function)
+    return _lean(function)
 
 
 def inline(function: Callable[..., Any]) -> Any:
     """Compile into the caller (LLVM's always-inline)."""
-    return _compile(forceinline=True, **_NO_REFERENCES)(function)
+    return _lean(function, forceinline=True)
+
+
+def far(sig: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile apart from the callers, when first called: for what few machines need. Arguments are positional."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if JIT_DISABLED:
+            return function
+        return Far(_lean(function), sig, lambda dispatcher, sig: first_class(dispatcher, sig).__wrapper_address__())
+
+    return decorate
 
 
 class FirstClass(types.WrapperAddressProtocol):
@@ -128,7 +138,9 @@ class FirstClass(types.WrapperAddressProtocol):
 
     def __call__(self, *args: Any) -> Any:
         """Call with exactly these types: contiguous float64 arrays, numbers, other first-class kernels."""
-        return self._entry(*args)
+        out = self._entry(*args)
+        raise_pending()
+        return out
 
 
 _first_class: dict[Any, FirstClass] = {}
@@ -156,9 +168,9 @@ def compiled(function: Callable[..., Any], sig: Any) -> Any:
     if hasattr(function, "py_func"):
         function = function.py_func
     try:
-        return _fix(_compile()(function), sig)
+        return _fix(_plain(function), sig)
     except RuntimeError:  # no locator: a function typed into an interpreter has no file to name its cache after
-        return _fix(_compile(cache=False)(function), sig)
+        return _fix(_plain(function, cache=False), sig)
 
 
 def front(call: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
@@ -168,7 +180,7 @@ def front(call: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(body: Callable[..., Any]) -> Any:
-        compiled_body = _compile()(body)
+        compiled_body = _plain(body)
 
         @functools.wraps(body)
         def public(*args: Any, **kwargs: Any) -> Any:

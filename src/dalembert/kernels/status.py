@@ -5,6 +5,8 @@ NOT_CONVERGED = 1
 NOT_FINITE = 2
 SINGULAR = 3
 NO_SOLUTION = 4
+LOST = 5
+RUNAWAY = 6
 
 # Added to residual tolerances: a relative tolerance cannot be met where numbers become subnormal (a body that has been damped to rest).
 TINY = 1e-290
@@ -15,4 +17,6 @@ MEANING = {
     NOT_FINITE: "the state became infinite or not a number",
     SINGULAR: "the Jacobian of the step is singular",
     NO_SOLUTION: "the discrete equations have no real solution at this step size",
+    LOST: "the step did not converge to a solution that continues the motion",
+    RUNAWAY: "the kinetic energy has grown to many times what the start can give, which steps of this size do not keep in a band",
 }

@@ -6,7 +6,7 @@ axes.
 
 import math
 
-from dalembert.kernels._jit import call_at, inline, kernel
+from dalembert.kernels._jit import ARRAY, VOID, call_at, far, inline, kernel
 from dalembert.kernels.mat3 import apply_transposed, load9
 from dalembert.kernels.smallmat import add, cross, dot, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.layout import (
@@ -86,7 +86,7 @@ def spring_tension(system, work, at):
     return system[at + LOAD_STIFFNESS] * (length - system[at + LOAD_LENGTH]) + system[at + LOAD_DAMPING] * rate, e
 
 
-@kernel
+@far(VOID(ARRAY, ARRAY))
 def apply_loads(system, work):
     """All loads; world poses and twists of the links are known."""
     zero = (0.0, 0.0, 0.0)

@@ -68,7 +68,7 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     """The system array with options and the layout of the workspace behind it."""
     n, nq, nv = int(system[at.LINKS]), int(system[at.NQ]), int(system[at.NV])
     data = np.zeros(here.DATA_SIZE)
-    data[here.METHOD] = method
+    data[here.METHOD], data[here.CEILING] = method, np.inf
     data[here.TOL], data[here.MAX_ITERATIONS] = options["tol"], options["max_iterations"]
     data[here.RETRACTION], data[here.RESCUE] = options["retraction"] == "exp", options["rescue"]
     place = int(system[at.AT_FREE])
@@ -93,6 +93,7 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     data[here.SOFT] = np.sum(loads[:, at.LOAD_KIND] == 2)
     m = int(system[at.CONSTRAINTS] + data[here.SOFT])
     sizes += [(slot, m) for slot in (here.LAMBDA, here.GAP)] + [(here.ORDER, 3 * m + 1), (here.PUSH, 2 * m), (here.SCHUR, m * m)]
+    sizes += [(here.ASIDE, here.ASIDE_SIZE)]
     sizes += [(slot, m * nv) for slot in (here.ROWS_OLD, here.ROWS_NEW, here.REPLY, here.SPARE_ROWS)]
     if method == MIDPOINT and nq == nv <= here.DENSE_MOST and m == len(loads) == 0 and system[at.FUNCTION] == 0.0:
         sizes += [(here.DENSE, 2 * nv * nv)]

@@ -17,7 +17,7 @@ For the Cayley map, with n = sqrt(1 + |x|^2/4),
 
 import math
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline
 from dalembert.kernels.mat3 import hat_mul, load9, mul, store9, transpose
 from dalembert.kernels.smallmat import add, axpy, dot, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.layout import ARMATURE, DAMPING, HEADER, LINK_SIZE, STIFFNESS, V_AT, VEL
@@ -34,6 +34,7 @@ from dalembert.kernels.tree.variational.layout import (
     FRAME,
     INERTIA,
     MOM,
+    MOVE,
     SIDE_SIZE,
     WRENCH,
 )
@@ -118,7 +119,7 @@ def put_wrenches(work, to, stride, rot, c, L, p):
     put_columns(work, to, stride, plus(mul(rot, L), hat_mul(c, p)), p)
 
 
-@kernel
+@far(VOID(ARRAY, ARRAY, INT, INT, INT, INT, INT, INT, REAL, REAL, BOOL))
 def put_ball(system, work, i, side, fac, x_at, l_at, f_at, wl, wr, stiff):
     """s, a, b (in the place of u), t' (in the place of w) and r (in the place of D) of a spherical joint."""
     at, rec, out = record(HEADER, i, LINK_SIZE), record(side, i, SIDE_SIZE), record(fac, i, FACTOR_SIZE)
@@ -153,7 +154,7 @@ def put_ball(system, work, i, side, fac, x_at, l_at, f_at, wl, wr, stiff):
     store9(work, out + BALL_D, plus(r, scaled(0.5 * h, hat_mul(load3(work, f_at + vi), hde))))
 
 
-@kernel
+@far(BOOL(ARRAY, INT, INT, BOOL))
 def factor_ball(work, rec, above, inner):
     """Eliminate a spherical joint; above: the parent's record where there is one (inner). False where D is singular."""
     s, a, u, w, m = rec + BALL_SHIFT, rec + BALL_ROW, rec + BALL_UP, rec + BALL_DOWN, rec + INERTIA
@@ -181,7 +182,7 @@ def factor_ball(work, rec, above, inner):
     return True
 
 
-@kernel
+@far(VOID(ARRAY, INT, INT, BOOL, INT))
 def reduce_ball(work, rec, above, inner, e):
     """D^-1 (e + a^T B) is kept; what is left of B goes to the parent."""
     a, w, b = rec + BALL_ROW, rec + BALL_DOWN, load6(work, rec + BIAS)
@@ -193,11 +194,12 @@ def reduce_ball(work, rec, above, inner, e):
         store6(work, above + BIAS, add6(left, load6(work, above + BIAS)))
 
 
-@kernel
-def move_ball(work, rec, y, dv):
-    """work[dv : dv + 3] = delta; returns y of the link from what it inherits."""
-    s, u = rec + BALL_SHIFT, rec + BALL_UP
+@far(VOID(ARRAY, INT, INT))
+def move_ball(work, rec, dv):
+    """work[dv : dv + 3] = delta; what the link inherits, work[rec + MOVE :], becomes its y."""
+    s, u, y = rec + BALL_SHIFT, rec + BALL_UP, load6(work, rec + MOVE)
     turned = (dot6(load6(work, u), y), dot6(load6(work, u + 6), y), dot6(load6(work, u + 12), y))
     delta = scale(-1.0, add(load3(work, rec + BALL_RIGHT), turned))
     store3(work, dv, delta)
-    return axpy6(delta[0], load6(work, s), axpy6(delta[1], load6(work, s + 6), axpy6(delta[2], load6(work, s + 12), y)))
+    y = axpy6(delta[0], load6(work, s), axpy6(delta[1], load6(work, s + 6), axpy6(delta[2], load6(work, s + 12), y)))
+    store6(work, rec + MOVE, y)

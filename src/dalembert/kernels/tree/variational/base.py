@@ -9,7 +9,7 @@ For the Cayley map, x = (w, u), l = (p, n), n' = n + w x n/2                    
     d(T l)/dw = [-hat(p)/2 + (w.p + w p^T)/4 - hat(u) hat(n)/4; -hat(n)/2],   d(T l)/du = [-hat(n')/2; 0]
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, far, inline, kernel
 from dalembert.kernels.mat3 import hat_mul, load9, mul
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, store3
 from dalembert.kernels.tree.layout import ARMATURE, DAMPING, HEADER, LINK_SIZE, V_AT
@@ -63,7 +63,7 @@ def invert(work, a, out, n):
     return True
 
 
-@kernel
+@far(BOOL(ARRAY, ARRAY, INT, INT, INT, INT, REAL, REAL))
 def factor_free(system, work, i, fac, x_at, l_at, wl, wr):
     """D^-1 of a free joint. False where D is singular."""
     at = HEADER + i * LINK_SIZE

@@ -11,13 +11,13 @@ Newton's matrix J and G' the rows where the constraints have to hold (g over h, 
 
 A spring between two points of the tree, which J leaves out, is a row too, the derivative of its length, with the compliance
 C = 1/(wl (wr k + c)) and no residual. The small matrix is scaled and eliminated with full pivoting: redundant rows have no pivot and
-get no impulse. It is kept as long as J; what the rows lose by that, and by the curvature of the retraction and of nonholonomic rows,
+get no impulse, and so do rows that vanish (`singular.py`). It is kept as long as J; what the rows lose by that, and by the curvature of the retraction and of nonholonomic rows,
 is made up by further corrections.
 """
 
 import math
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.full_pivot import apply, eliminate
 from dalembert.kernels.smallmat import dot, load3, scale, sub
 from dalembert.kernels.tree.constraints import add_wrench, constraint_rows
@@ -44,12 +44,15 @@ from dalembert.kernels.tree.layout import (
 from dalembert.kernels.tree.loads import point_in_world
 from dalembert.kernels.tree.variational.factor import factor, solve
 from dalembert.kernels.tree.variational.layout import (
+    ASIDE,
     DELTA,
     DV,
     FACTOR,
     GAP,
     HV,
     LAMBDA,
+    LATER,
+    LIFT,
     METHOD,
     ORDER,
     PUSH,
@@ -63,7 +66,9 @@ from dalembert.kernels.tree.variational.layout import (
     SCHUR,
     SIDE_1,
     SIDE_SIZE,
+    SMALL_ROWS,
     SOFT,
+    SOLVED,
     SPARE_ROWS,
     TRIAL,
     V,
@@ -73,7 +78,9 @@ from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT
 from dalembert.kernels.tree.variational.retraction import retract
 from dalembert.kernels.tree.variational.vectors import product
 
-REDUNDANT = 1e-10  # pivots of the small matrix below this part of the largest are zero
+REDUNDANT = 1e-10  # pivots of the small matrix below this part of the largest are zero,
+VANISHED = 1e-6  # and rows of constraints below this part of the longest
+NEAR = 1e4  # times that round-off is lifted by the rows near a singular position
 
 
 @inline
@@ -96,7 +103,7 @@ def spring_row(system, work, at, row):
         add_wrench(system, work, i, -1.0, e, (0.0, 0.0, 0.0), a, row)
 
 
-@kernel
+@far(VOID(ARRAY, ARRAY, INT, INT, INT))
 def rows_at(system, work, q, g, G):
     """Residuals and Jacobian of the constraints at a configuration, then the rows of the springs."""
     nv = int(system[NV])
@@ -121,6 +128,7 @@ def begin(system, work):
     for r in range(total):
         work[int(system[data + LAMBDA]) + r] = 0.0
         work[int(system[data + GAP]) + r] = 0.0
+    work[int(system[data + ASIDE]) + LATER], work[int(system[data + ASIDE]) + SOLVED] = 0.0, 0.0
     rows_at(system, work, int(system[data + Q_OLD]), int(system[data + PUSH]), int(system[data + ROWS_OLD]))
     for i in range(total * int(system[NV])):
         work[int(system[data + ROWS_NEW]) + i] = work[int(system[data + ROWS_OLD]) + i]
@@ -143,9 +151,12 @@ def add_impulses(system, work, s, out):
     push(work, int(system[data + ROWS_OLD]), int(system[data + LAMBDA]), int(system[CONSTRAINTS]), int(system[NV]), s, out)
 
 
-@kernel
+@far(VOID(REAL, ARRAY, ARRAY))
 def rows_ahead(h, system, work):
-    """Rows and residuals (as velocities) where the constraints have to hold, and rows of the springs, at the current velocity."""
+    """Rows and residuals (as velocities) where the constraints have to hold, and rows of the springs, at the current velocity.
+
+    Those on positions hold at the second node, or where the motion would be LATER later.
+    """
     m, total = count(system)
     holonomic, nv = int(system[HOLONOMIC]), int(system[NV])
     data = int(system[STEPPER_DATA])
@@ -153,26 +164,29 @@ def rows_ahead(h, system, work):
     method = int(system[data + METHOD])
     v, x, q_old = int(system[data + V]), int(system[data + HV]), int(system[data + Q_OLD])
     g, G, spare, old = int(system[data + GAP]), int(system[data + ROWS_NEW]), int(system[data + SPARE_ROWS]), int(system[data + ROWS_OLD])
-    for i in range(nv):
-        work[x + i] = h * work[v + i]
+    later = work[int(system[data + ASIDE]) + LATER]
     end = total if method == MIDPOINT else m
     for k in range(2):  # 0: on positions, 1: on velocities, and springs at the middle
         if (holonomic == 0 and k == 0) or (holonomic == end and k == 1):
             continue
         q = int(system[data + (Q_NEW if k == 0 else Q_MID)])
+        for i in range(nv):
+            work[x + i] = (h + later if k == 0 else h) * work[v + i]
         if k == 1 and method == EULER:
             q = q_old
         else:
             retract(system, work, q_old, x, q, exponential, k == 1)
         rows_at(system, work, q, int(system[data + PUSH]), spare)
         for r in range(0 if k == 0 else holonomic, holonomic if k == 0 else end):
-            work[g + r] = work[int(system[data + PUSH]) + r] / h if k == 0 else 0.0
+            work[g + r] = work[int(system[data + PUSH]) + r] / (h + later) if k == 0 else 0.0
             for i in range(nv):
                 work[G + r * nv + i] = work[spare + r * nv + i]
                 if k == 1 and r < m:
                     work[g + r] += work[spare + r * nv + i] * work[v + i]
                 elif r >= m:
                     work[old + r * nv + i] = work[spare + r * nv + i]
+    for i in range(nv):
+        work[x + i] = h * work[v + i]
 
 
 @inline
@@ -188,7 +202,23 @@ def softness(system, r, wl, wr):
     return 0.0
 
 
-@kernel
+@inline
+def drop_vanished(work, rows, m, nv, scales):
+    """No scale for rows that vanish beside the longest one: they take no part. Returns the ratio of the longest to the shortest that does."""
+    most = 0.0
+    for r in range(m):
+        most = max(most, product(work, rows + r * nv, rows + r * nv, nv))
+    least = most
+    for r in range(m):
+        x = product(work, rows + r * nv, rows + r * nv, nv)
+        if x <= VANISHED * VANISHED * most:
+            work[scales + r] = 0.0
+        else:
+            least = min(least, x)
+    return math.sqrt(most / least) if least > 0.0 else 1.0
+
+
+@far(VOID(ARRAY, ARRAY, INT, BOOL, INT, INT, REAL, REAL))
 def small_matrix(system, work, side, both, rows, total, wl, wr):
     """Replies J^-1 G^T to the first `total` rows, one by one, and the elimination of ROWS_NEW J^-1 G^T, springs with their softness.
 
@@ -216,10 +246,17 @@ def small_matrix(system, work, side, both, rows, total, wl, wr):
         work[schur + r * total + r] += 1.0 if r >= m and soft == 0.0 else soft
         diagonal = abs(work[schur + r * total + r])
         work[order + 2 * total + r] = 1.0 / math.sqrt(diagonal) if diagonal > 0.0 else 1.0
+    lift = 1.0
+    if work[int(system[data + ASIDE]) + SMALL_ROWS] == 0.0:
+        drop_vanished(work, rows, m, nv, order + 2 * total)
+        lift = drop_vanished(work, ahead, m, nv, order + 2 * total)
     for r in range(total):
         for s in range(total):
             work[schur + s * total + r] *= work[order + 2 * total + r] * work[order + 2 * total + s]
-    work[order + 3 * total] = eliminate(work, schur, order, total, REDUNDANT)
+    rank = eliminate(work, schur, order, total, REDUNDANT)
+    if rank > 0:
+        lift *= math.sqrt(abs(work[schur] / work[schur + (rank - 1) * (total + 1)]))
+    work[order + 3 * total], work[int(system[data + ASIDE]) + LIFT] = rank, lift if lift > NEAR else 1.0
 
 
 @inline
@@ -238,7 +275,7 @@ def impulses(system, work, total, velocity, gap):
     return right + total
 
 
-@kernel
+@far(VOID(ARRAY, ARRAY))
 def constrain(system, work):
     """Add to the correction work[DV:] what keeps the constraints and what the springs answer, and the impulses to LAMBDA."""
     data = int(system[STEPPER_DATA])
@@ -266,18 +303,4 @@ def velocity_of(system, work, q, p, out):
     if not factor(system, work, side, fac, x, x, x, 0.0, 0.0, nv < 0):
         return False
     solve(system, work, side, fac, e, out)
-    return True
-
-
-@kernel
-def project(system, work, q, p):
-    """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q. False where M is singular."""
-    data = int(system[STEPPER_DATA])
-    m, nv = int(system[CONSTRAINTS]), int(system[NV])
-    side, rows, v = int(system[data + SIDE_1]), int(system[data + ROWS_NEW]), int(system[data + DV])
-    rows_at(system, work, q, int(system[data + PUSH]), rows)
-    if not velocity_of(system, work, q, p, v):
-        return False
-    small_matrix(system, work, side, nv < 0, rows, m, 0.0, 0.0)
-    push(work, rows, impulses(system, work, m, v, -1), m, nv, 1.0, p)
     return True

@@ -20,7 +20,7 @@ This is the exact linearisation: Newton's method converges quadratically, and af
 another evaluation. Twists and wrenches in axes of the root link and about one origin, as in `one_joint.py`.
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, far, inline, kernel
 from dalembert.kernels.mat3 import conjugate_symmetric, load9, mul, store9
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, store3
 from dalembert.kernels.tree.layout import (
@@ -141,7 +141,7 @@ def add_joint(system, work, j, rec, wl, wr, matrix, forces, n):
     work[matrix + to] += system[at + ARMATURE] + wl * k
 
 
-@kernel
+@far(BOOL(ARRAY, ARRAY, INT, INT, INT, REAL, REAL))
 def factor_dense(system, work, side, fac, matrix, wl, wr):
     """Fill work[matrix:] with J, by rows and eliminated without pivoting, and what follows it with K. False if J is singular."""
     n = int(system[LINKS])

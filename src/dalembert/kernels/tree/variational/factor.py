@@ -20,7 +20,7 @@ following for the weight: where it is taken at q_theta (`stiff`), P - wl G takes
 enters with wl wr: exact up to h^3. wl = wr = 0 gives the mass matrix: `solve` then applies -M^-1.
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline
 from dalembert.kernels.mat3 import load9
 from dalembert.kernels.smallmat import load3
 from dalembert.kernels.tree.layout import FREE, HEADER, KIND, LINK_SIZE, LINKS, LOADS, PARENT, PRISMATIC, REVOLUTE, SPHERICAL, V_AT
@@ -75,11 +75,11 @@ def factor_single(system, at, work, rec, out, above, inner, wl, wr, stiff, turni
     return True
 
 
-@kernel
+@far(BOOL(ARRAY, ARRAY, INT, INT, INT, INT, INT, REAL, REAL, BOOL))
 def factor(system, work, side, fac, x, l, f, wl, wr, stiff):
     """Eliminate the tree at the records of `side`; work[x:] is h v, work[l:] dL/dv, work[f:] dL/dq. False if the matrix is singular.
 
-    stiff: gravity and stiffness are taken at the configuration of the side; give no constant, for which all of it would be compiled again.
+    stiff: gravity and stiffness are taken at the configuration of the side.
     """
     n = int(system[LINKS])
     turning = wl * wr if stiff else 0.0
@@ -142,7 +142,7 @@ def move_single(work, rec, y, dv):
     return axpy6(delta, load6(work, rec + SHIFT), y)
 
 
-@kernel
+@far(VOID(ARRAY, ARRAY, INT, INT, INT, INT))
 def solve(system, work, side, fac, e, dv):
     """work[dv:] = minus the inverse of the factored matrix times work[e:]; the side is not needed any more."""
     n = int(system[LINKS])
@@ -167,7 +167,9 @@ def solve(system, work, side, fac, e, dv):
         if kind <= PRISMATIC:
             y = move_single(work, rec, y, to)
         elif kind == SPHERICAL:
-            y = move_ball(work, rec, y, to)
+            store6(work, rec + MOVE, y)
+            move_ball(work, rec, to)
+            continue
         else:
             w, v = move_free(work, rec, to)
             y = (w[0], w[1], w[2], v[0], v[1], v[2])

@@ -18,7 +18,7 @@ a link, times round-off), not of the solution. Neglected: the dependence of load
 the exponential in place of the Cayley map.
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.mat3 import load9, store9
 from dalembert.kernels.smallmat import add, load3, mat_vec, scale, store3
 from dalembert.kernels.tree.layout import FREE, HEADER, KIND, LINK_SIZE, LINKS, PARENT, PRISMATIC, REVOLUTE, SPHERICAL, V_AT
@@ -134,7 +134,7 @@ def half_sum(work, at):
     return 0.5 * (work[at] + work[at + 6] + work[at + 72] + work[at + 78])
 
 
-@kernel
+@far(BOOL(ARRAY, ARRAY, INT, INT, INT, INT, INT, REAL))
 def factor_both(system, work, side_0, side_1, fac, x, l, h):
     """Eliminate the tree at the records of both nodes; work[x:] is h v, work[l:] the mean of dL/dv. False if the matrix is singular."""
     n = int(system[LINKS])
@@ -210,7 +210,7 @@ def move_ball(work, fac, i, y, dv):
     return axpy12(delta[0], load12(work, s), axpy12(delta[1], load12(work, s + 12), axpy12(delta[2], load12(work, s + 24), y)))
 
 
-@kernel
+@far(VOID(ARRAY, ARRAY, INT, INT, INT, INT, INT))
 def solve_both(system, work, side_0, side_1, fac, e, dv):
     """work[dv:] = minus the inverse of the factored matrix times work[e:]; the sides are not needed any more."""
     n = int(system[LINKS])

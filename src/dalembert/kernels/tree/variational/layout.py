@@ -45,11 +45,24 @@ SCHUR = 30  # ROWS_NEW REPLY^T, eliminated (m m)
 ORDER = 31  # order of its rows and columns (2 m), scale of its rows (m), its rank
 PUSH = 32  # right side and correction of the impulses (2 m)
 SPARE_ROWS = 33  # (m nv)
+ASIDE = 39  # what is known of singular positions (ASIDE_SIZE)
 STAGES = 35  # substeps of the composition
 TABLE = 36  # where the table of the prediction starts in system
 DENSE = 37  # J and df/dv of small trees (2 nv nv); 0: the tree is eliminated link by link
-DATA_SIZE = 38
+CEILING = 38  # kinetic energy that the motion cannot have; infinite where forces may drive it
+DATA_SIZE = 40
 DENSE_MOST = 8  # joints up to which dense matrices are cheaper
+
+# work, from ASIDE on: see singular.py, trust.py
+LATER = 0  # how much later than at the second node this step takes its rows (s)
+SOLVED = 1  # 1: this step has been solved with rows taken later, and now is with those of the node
+SMALL_ROWS = 2  # 1: rows that vanish beside others do so everywhere
+USUAL = 3  # rank of the small matrix of a step that was found beside a position too
+USUAL_NODE = 4  # the same of the matrix of a node
+LIFT = 5  # by how much the small matrix lifts round-off; 1 but near singular positions
+GAIN = 6  # kinetic energy that the forces of a doubtful step give (J), and its round-off: see trust.py
+GAIN_NOISE = 7
+ASIDE_SIZE = 8
 
 # state, after q and p
 HISTORY = 12  # interval velocities that are kept

@@ -25,11 +25,14 @@ from dalembert.kernels.tree.variational.constrained import add_impulses, constra
 from dalembert.kernels.tree.variational.dense import follow
 from dalembert.kernels.tree.variational.history import tail
 from dalembert.kernels.tree.variational.layout import (
+    ASIDE,
     DELTA,
     DENSE,
     DV,
     F_LEFT,
     F_RIGHT,
+    LATER,
+    LIFT,
     MAX_ITERATIONS,
     METHOD,
     MISFIT,
@@ -41,13 +44,16 @@ from dalembert.kernels.tree.variational.layout import (
     SIDE_0,
     SIDE_M,
     SOFT,
+    SOLVED,
     TOL,
     TRIAL,
+    USUAL,
     E,
     V,
 )
 from dalembert.kernels.tree.variational.linear import factor_step, solve_any
 from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, TRAPEZOIDAL, residual
+from dalembert.kernels.tree.variational.singular import look_aside, short
 from dalembert.kernels.tree.variational.vectors import advance_along, copy, largest
 
 # info
@@ -56,7 +62,8 @@ ITERATIONS, RESIDUAL = 0, 1
 EPS = 2.2e-16
 SLOWEST = 0.1  # a rate of convergence that is counted on where constraints are kept
 SAFETY = 3.0  # of a rate that was measured in another step,
-AGE = 1.05  # and its growth from one step to the next
+AGE = 1.05  # its growth from one step to the next,
+STALE = 1e15  # and where that ends: nothing is known of the rate any more
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off,
 LATE_FLOOR = 1e-6  # or, after some corrections, below this: chains of a thousand links, loops near singular positions
 QUIET = 4.0  # times the level of round-off that was seen, and no more, is asked for
@@ -76,8 +83,19 @@ def renewed(h, system, work, side, both, bound):
         method = int(system[data + METHOD])
         wl = h if method == EULER else 0.5 * h
         total = int(system[CONSTRAINTS] + system[data + SOFT])
-        small_matrix(system, work, side, both, int(system[data + ROWS_OLD]), total, wl, h - wl if method == MIDPOINT else 0.0)
+        wr = h - wl if method == MIDPOINT else 0.0
+        small_matrix(system, work, side, both, int(system[data + ROWS_OLD]), total, wl, wr)
+        if undecided(system, work):
+            look_aside(h, system, work, side, both, total, wl, wr)
     return True
+
+
+@inline
+def undecided(system, work):
+    """True where the small matrix has a low rank, and rows beside the nodes have not been asked yet in this step."""
+    data = int(system[STEPPER_DATA])
+    aside, total = int(system[data + ASIDE]), int(system[CONSTRAINTS] + system[data + SOFT])
+    return work[aside + LATER] == 0.0 and work[aside + SOLVED] == 0.0 and short(system, work, total, USUAL)
 
 
 @inline
@@ -88,13 +106,13 @@ def counted_rate(h, system, state, iteration, change, before, misfit, lent, exac
     """
     end = tail(system)
     if iteration > 0:
-        rate = change / before
-        if lent and iteration == 1:
-            state[end + RATE], state[end + RATE_MISFIT], state[end + RATE_STEP] = rate, misfit, abs(h)
+        rate = change / before if before > 0.0 else 1.0
+        if lent and iteration == 1 and misfit > 0.0:
+            state[end + RATE], state[end + RATE_MISFIT], state[end + RATE_STEP] = min(rate, STALE), misfit, abs(h)
         return rate
     if not lent or state[end + RATE] == 0.0:
         return 1.0
-    state[end + RATE] *= AGE
+    state[end + RATE] = min(AGE * state[end + RATE], STALE)
     shorter = 0.0 if exact else h / state[end + RATE_STEP]
     return SAFETY * state[end + RATE] * max(shorter * shorter, misfit / state[end + RATE_MISFIT])
 
@@ -111,7 +129,7 @@ def newton(h, system, state, work, info, careful):
     renew, finished, bound = True, limit < 0, system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0
     careful, dense = careful and not bound, system[data + DENSE] != 0.0
     part, before, least, misfit = 1.0, 0.0, 0.0, 0.0
-    noise = max(EPS / abs(h), TINY) if bound else TINY  # residuals of constraints are known to round-off of positions
+    noise = TINY
     for iteration in range(limit + 1):
         residual(h, system, work, iteration > 0, finished)
         if finished:
@@ -148,11 +166,12 @@ def newton(h, system, state, work, info, careful):
             info[RESIDUAL] = change
             return NOT_CONVERGED
         if iteration == 0:
-            misfit = abs(h) * change
+            misfit = min(abs(h) * change, 1e300)
             state[tail(system) + MISFIT] = misfit
         rate = counted_rate(h, system, state, iteration, change, before, misfit, not bound and not careful, dense)
         if bound:  # the small matrix is kept, and what it misses shrinks at its own rate
             rate = max(rate, SLOWEST)
+            noise = max(EPS / abs(h) * work[int(system[data + ASIDE]) + LIFT], TINY)  # round-off of positions, as velocity
         stagnates = (rate > 0.5 and max(change, before) <= FLOOR * size) or (
             rate > 0.9 and iteration > 4 and max(change, before) <= LATE_FLOOR * size
         )
@@ -160,7 +179,13 @@ def newton(h, system, state, work, info, careful):
         if stagnates and iteration > 0:
             state[level] = min(change, before) / size
         allowed = tol * size + noise + (0.0 if bound or careful else QUIET * state[level] * size)
+        # a new matrix where links have turned, or where two more corrections by this one would not do
+        renew = abs(h) * change > TURN or (iteration > 0 and rate**3 * change > tol * size) or (bound and undecided(system, work))
+        before = change
         if part == 1.0 and (min(rate, 1.0) * change <= allowed or stagnates):
+            if bound and work[int(system[data + ASIDE]) + LATER] != 0.0:  # solved beside a singular position: now at the node itself
+                work[int(system[data + ASIDE]) + LATER], work[int(system[data + ASIDE]) + SOLVED], renew = 0.0, 1.0, True
+                continue
             state[level] *= FADE
             if change <= ENOUGH * size and method != TRAPEZOIDAL:
                 return OK
@@ -168,7 +193,4 @@ def newton(h, system, state, work, info, careful):
                 follow(work, int(system[data + DENSE]), nv, dv, int(system[data + F_LEFT]), int(system[data + F_RIGHT]))
                 return OK
             finished = True
-        # a new matrix where links have turned, or where two more corrections by this one would not do
-        renew = abs(h) * change > TURN or (iteration > 0 and rate**3 * change > tol * size)
-        before = change
     return NOT_CONVERGED

@@ -11,7 +11,7 @@ The second line follows from dtau_-x^-1 = dtau_x^-1 Ad_tau(x); computed so, mome
     half     the motion E with E E = tau(x); force at the middle belongs to the first node by (1 + Ad_E)^-T, to the second by the rest
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline
 from dalembert.kernels.quat import cay, exp, load, mul, normalise, rotate, rotate_inverse, store
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, scale, store3, sub
 from dalembert.kernels.tree.group import dexp_inv_coefficients, translation_of_exp
@@ -52,15 +52,9 @@ def halved(q, a):
     return scale(0.5, add(a, cross(e, a)))
 
 
-@kernel
-def retract(system, work, q, x, out, exponential, half):
-    """work[out:] = q tau(x) joint by joint; half: q E(x), half way."""
-    if all_single(system):
-        q, x, out = q & NOT_NEGATIVE, x & NOT_NEGATIVE, out & NOT_NEGATIVE
-        part = 0.5 if half else 1.0
-        for i in range(int(system[NV])):
-            work[out + i] = work[q + i] + part * work[x + i]
-        return
+@far(VOID(ARRAY, ARRAY, INT, INT, INT, BOOL, BOOL))
+def retract_turning(system, work, q, x, out, exponential, half):
+    """The same where joints turn by quaternions."""
     for i in range(int(system[LINKS])):
         at = HEADER + i * LINK_SIZE
         kind = int(system[at + KIND])
@@ -79,6 +73,18 @@ def retract(system, work, q, x, out, exponential, half):
             attitude = load(work, q + qi + 3)
             store3(work, out + qi, add(load3(work, q + qi), rotate(attitude, shift)))
             store(work, out + qi + 3, normalise(mul(attitude, turn)))
+
+
+@inline
+def retract(system, work, q, x, out, exponential, half):
+    """work[out:] = q tau(x) joint by joint; half: q E(x), half way."""
+    if all_single(system):
+        q, x, out = q & NOT_NEGATIVE, x & NOT_NEGATIVE, out & NOT_NEGATIVE
+        part = 0.5 if half else 1.0
+        for i in range(int(system[NV])):
+            work[out + i] = work[q + i] + part * work[x + i]
+    else:
+        retract_turning(system, work, q, x, out, exponential, half)
 
 
 @inline
@@ -108,14 +114,9 @@ def six(work, at, ball):
     return load3(work, at), ((0.0, 0.0, 0.0) if ball else load3(work, at + 3))
 
 
-@kernel
-def left_momentum(system, work, h, x, l, f_left, out, exponential):
-    """work[out:] = dtau_x^-T l - h f_left."""
-    if all_single(system):
-        l, f_left, out = l & NOT_NEGATIVE, f_left & NOT_NEGATIVE, out & NOT_NEGATIVE
-        for i in range(int(system[NV])):
-            work[out + i] = work[l + i] - h * work[f_left + i]
-        return
+@far(VOID(ARRAY, ARRAY, REAL, INT, INT, INT, INT, BOOL))
+def left_momentum_turning(system, work, h, x, l, f_left, out, exponential):
+    """The same where joints turn by quaternions."""
     for i in range(int(system[LINKS])):
         at = HEADER + i * LINK_SIZE
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
@@ -131,14 +132,20 @@ def left_momentum(system, work, h, x, l, f_left, out, exponential):
             store3(work, out + vi + 3, axpy(-h, load3(work, f_left + vi + 3), n))
 
 
-@kernel
-def right_momentum(system, work, h, x, p_left, f_left, f_right, out, exponential):
-    """work[out:] = Ad_tau(x)^T (p_left + h f_left) + h f_right."""
+@inline
+def left_momentum(system, work, h, x, l, f_left, out, exponential):
+    """work[out:] = dtau_x^-T l - h f_left."""
     if all_single(system):
-        p_left, f_left, f_right, out = p_left & NOT_NEGATIVE, f_left & NOT_NEGATIVE, f_right & NOT_NEGATIVE, out & NOT_NEGATIVE
+        l, f_left, out = l & NOT_NEGATIVE, f_left & NOT_NEGATIVE, out & NOT_NEGATIVE
         for i in range(int(system[NV])):
-            work[out + i] = work[p_left + i] + h * (work[f_left + i] + work[f_right + i])
-        return
+            work[out + i] = work[l + i] - h * work[f_left + i]
+    else:
+        left_momentum_turning(system, work, h, x, l, f_left, out, exponential)
+
+
+@far(VOID(ARRAY, ARRAY, REAL, INT, INT, INT, INT, INT, BOOL))
+def right_momentum_turning(system, work, h, x, p_left, f_left, f_right, out, exponential):
+    """The same where joints turn by quaternions."""
     for i in range(int(system[LINKS])):
         at = HEADER + i * LINK_SIZE
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
@@ -157,15 +164,20 @@ def right_momentum(system, work, h, x, p_left, f_left, f_right, out, exponential
             store3(work, out + vi + 3, axpy(h, b, rotate_inverse(turn, n)))
 
 
-@kernel
-def share(system, work, x, f, f_left, f_right, exponential):
-    """Force at the middle of the step: (1 + Ad_E)^-T f to the first node, the rest to the second."""
+@inline
+def right_momentum(system, work, h, x, p_left, f_left, f_right, out, exponential):
+    """work[out:] = Ad_tau(x)^T (p_left + h f_left) + h f_right."""
     if all_single(system):
-        f, f_left, f_right = f & NOT_NEGATIVE, f_left & NOT_NEGATIVE, f_right & NOT_NEGATIVE
+        p_left, f_left, f_right, out = p_left & NOT_NEGATIVE, f_left & NOT_NEGATIVE, f_right & NOT_NEGATIVE, out & NOT_NEGATIVE
         for i in range(int(system[NV])):
-            work[f_left + i] = 0.5 * work[f + i]
-            work[f_right + i] = 0.5 * work[f + i]
-        return
+            work[out + i] = work[p_left + i] + h * (work[f_left + i] + work[f_right + i])
+    else:
+        right_momentum_turning(system, work, h, x, p_left, f_left, f_right, out, exponential)
+
+
+@far(VOID(ARRAY, ARRAY, INT, INT, INT, INT, BOOL))
+def share_turning(system, work, x, f, f_left, f_right, exponential):
+    """The same where joints turn by quaternions."""
     for i in range(int(system[LINKS])):
         at = HEADER + i * LINK_SIZE
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
@@ -185,3 +197,15 @@ def share(system, work, x, f, f_left, f_right, exponential):
         if not ball:
             store3(work, f_left + vi + 3, b1)
             store3(work, f_right + vi + 3, sub(b, b1))
+
+
+@inline
+def share(system, work, x, f, f_left, f_right, exponential):
+    """Force at the middle of the step: (1 + Ad_E)^-T f to the first node, the rest to the second."""
+    if all_single(system):
+        f, f_left, f_right = f & NOT_NEGATIVE, f_left & NOT_NEGATIVE, f_right & NOT_NEGATIVE
+        for i in range(int(system[NV])):
+            work[f_left + i] = 0.5 * work[f + i]
+            work[f_right + i] = 0.5 * work[f + i]
+    else:
+        share_turning(system, work, x, f, f_left, f_right, exponential)

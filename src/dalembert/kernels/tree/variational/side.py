@@ -11,7 +11,7 @@ At a configuration q with joint velocities v, body-fixed twists and wrenches, li
 For joints of one degree of freedom S^T ad(X V_parent)^T P = S^T ad(V)^T P = 1/2 v^T (dM/dq) v.            Kobilarov (21), (64)
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, INT, VOID, far, inline, kernel
 from dalembert.kernels.mat3 import apply_transposed, load9
 from dalembert.kernels.smallmat import add, cross, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.aba import momentum_of
@@ -136,7 +136,7 @@ def stop(system, work, i, q, side, f):
             work[out + STOP] = k
 
 
-@kernel
+@far(VOID(ARRAY, ARRAY, INT, INT, INT))
 def add_loads(system, work, q, v, side):
     """Loads on links, by the sweep of the forward dynamics."""
     sweep(system, work, q, v)

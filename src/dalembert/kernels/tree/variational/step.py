@@ -2,15 +2,16 @@
 
     q_k+1 = q_k tau(h v),    p_k+1 = Ad_tau^T (p_k + h f_left) + h f_right                                 (`retraction.py`)
 
-A step that does not converge, or that bends sharply and does not keep the balance of energy between its nodes (`trust.py`), is repeated
-by Newton's method from the last velocity with a new matrix each time and a line search, then in 2, 4, 8 ... equal parts.
+A step that does not converge, or that turns far and does not keep the balance of energy between its nodes (`trust.py`), is repeated
+by Newton's method from the last velocity with a new matrix each time and a line search, then in 2, 4, 8 ... equal parts. Where energy has
+run away no part helps: the run ends.
 """
 
 from dalembert.kernels._jit import kernel
-from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR
+from dalembert.kernels.status import OK, RUNAWAY, SINGULAR
 from dalembert.kernels.tree.kinematics import place
 from dalembert.kernels.tree.layout import AT_CALL, CONSTRAINTS, LINKS, NQ, NV, STEPPER_DATA
-from dalembert.kernels.tree.variational.constrained import add_impulses, begin, project
+from dalembert.kernels.tree.variational.constrained import add_impulses, begin
 from dalembert.kernels.tree.variational.history import next_stage, predict, remember
 from dalembert.kernels.tree.variational.layout import (
     F_LEFT,
@@ -32,6 +33,7 @@ from dalembert.kernels.tree.variational.layout import (
 from dalembert.kernels.tree.variational.newton import ITERATIONS, RESIDUAL, newton
 from dalembert.kernels.tree.variational.residual import MIDPOINT
 from dalembert.kernels.tree.variational.retraction import retract, right_momentum
+from dalembert.kernels.tree.variational.singular import project
 from dalembert.kernels.tree.variational.trust import doubtful, trusted, work_done
 from dalembert.kernels.tree.variational.vectors import copy
 
@@ -65,18 +67,19 @@ def move_on(h, system, state, work):
     bound = system[CONSTRAINTS] != 0.0
     if bound:
         add_impulses(system, work, 1.0, p_old)
-    check = system[data + RESCUE] != 0.0 and doubtful(h, system, state, work)
-    gain, noise = 0.0, 0.0
+    check, status = doubtful(h, system, state, work), OK
     if check:
-        gain, noise = work_done(h, system, work)
+        work_done(h, system, work)
     for i in range(nv):
         work[x + i] = h * work[v + i]
     retract(system, work, q_old, x, q_new, exponential, False)
     right_momentum(system, work, h, x, p_old, int(system[data + F_LEFT]), int(system[data + F_RIGHT]), out, exponential)
     if bound and not project(system, work, q_new, out):
         return SINGULAR
-    if check and not trusted(system, state, work, gain, noise, out):
-        return NOT_CONVERGED
+    if check:
+        status = trusted(system, state, work, out)
+        if status != OK:
+            return status
     copy(work, q_new, state, 0, nq)
     copy(work, out, state, nq, nv)
     remember(system, state, work, h, v)
@@ -104,7 +107,7 @@ def step(t, h, system, state, work, info):
                 status = move_on(h / parts, system, state, work)
             if status != OK:
                 break
-        if status == OK or not rescue:
+        if status == OK or status == RUNAWAY or not rescue:
             break
         copy(work, saved, state, 0, size)
     next_stage(system, state)

@@ -1,0 +1,59 @@
+"""The kinetic energy that no motion from a start can have: where steps that are too large let energy grow beyond it, a run ends.
+
+    RUNAWAY (kinetic energy + elastic energy + sum over links of m |g| 2 reach),     reach <= sum of the arms from the first joint on
+
+A motion of a machine that only its weight, springs and dampers move stays below a RUNAWAY-th of that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.kernels.tree import layout as at
+from dalembert.kernels.tree.variational import layout as here
+from dalembert.model import Model
+from dalembert.model.rotation import Array
+
+RUNAWAY = 9.0
+
+
+def expect(model: Model, system: Array, q: Array, v: Array) -> None:
+    """Write the ceiling into the system array: infinite where a wrench or a function may drive the machine, or its weight by way of a joint that lets it
+    fall for ever."""
+    driven = any(f.kind in ("wrench", "function") for f in model.forces)
+    ceiling = np.inf if driven else RUNAWAY * (float(model.kinetic_energy(q, v)) + elastic(model, system, q) + fall(system))
+    system[int(system[at.STEPPER_DATA]) + here.CEILING] = ceiling if ceiling > 0.0 else np.inf
+
+
+def _links(system: Array) -> Array:
+    n = int(system[at.LINKS])
+    return system[at.HEADER : at.HEADER + n * at.LINK_SIZE].reshape(n, at.LINK_SIZE)
+
+
+def elastic(model: Model, system: Array, q: Array) -> float:
+    """Energy of springs, joint stiffness and limits that are exceeded."""
+    poses = model.poses(q)
+    weight = sum(b.mass * (g[:3, 3] + g[:3, :3] @ b.com) @ model.gravity for b, g in zip(model.bodies, poses, strict=True))
+    stops = 0.0
+    for link in _links(system):
+        if link[at.LIMIT_STIFFNESS] > 0.0:
+            x = q[int(link[at.Q_AT])]
+            stops += 0.5 * link[at.LIMIT_STIFFNESS] * max(x - link[at.LIMIT_HIGH], link[at.LIMIT_LOW] - x, 0.0) ** 2
+    return max(float(model.potential_energy(q) + weight), 0.0) + stops
+
+
+def fall(system: Array) -> float:
+    """By how much the potential energy of the weight can change, at most."""
+    g, links = float(np.linalg.norm(system[at.GRAVITY : at.GRAVITY + 3])), _links(system)
+    total, arms = 0.0, np.zeros(len(links))
+    if g == 0.0:
+        return 0.0
+    for i, link in enumerate(links):
+        parent = int(link[at.PARENT])
+        if parent >= 0:
+            arms[i] = arms[parent] + np.linalg.norm(link[at.P_TREE : at.P_TREE + 3])
+        if link[at.KIND] in (at.PRISMATIC, at.FREE):
+            arms[i] = np.inf
+        if link[at.MASS] > 0.0:
+            total += 2.0 * g * (link[at.MASS] * arms[i] + float(np.linalg.norm(link[at.MOMENT : at.MOMENT + 3])))
+    return float(total)

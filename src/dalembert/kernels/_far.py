@@ -1,0 +1,87 @@
+"""Kernels that are compiled when a run first needs them.
+
+    @far(SIGNATURE)     a root of its own; compiled callers reach it through a slot that holds its address
+
+A step that handles every kind of joint, load and constraint would make each user wait for all of them. What few machines need is `far`:
+its callers are compiled, cached and optimised without it. The slot is a pair (address, resolver), known to the linker by name, so that
+machine code from the cache finds it in every process:
+
+    address == 0  ->  resolver()  ->  Python takes the GIL, compiles or loads the kernel, and writes the address
+
+A call costs about 2 ns more than a direct one. If compiling is interrupted or fails, the kernel returns 0 and the error is raised when
+control is back in Python (`raise_pending`).
+"""
+
+import ctypes
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import binding as ll
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.extending import _Intrinsic
+
+_WORD = ir.IntType(64)
+_RESOLVER = ir.FunctionType(ir.VoidType(), [])
+_pending: list[BaseException] = []
+
+
+def raise_pending() -> None:
+    """Raise what went wrong while a far kernel was compiled."""
+    if _pending:
+        error = _pending[0]
+        _pending.clear()
+        raise error
+
+
+class Far(_Intrinsic):  # type: ignore[misc]
+    """A far kernel: for compiled code a call through its slot, for Python the kernel itself."""
+
+    def __init__(self, dispatcher: Any, sig: Any, address: Callable[[Any, Any], int]):
+        name = f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
+        self.dispatcher, self.sig = dispatcher, sig
+        self._slot = (ctypes.c_int64 * 2)()
+        self._resolver = ctypes.CFUNCTYPE(None)(lambda: self._resolve(address))
+        self._slot[1] = ctypes.cast(self._resolver, ctypes.c_void_p).value or 0
+        ll.add_symbol(name, ctypes.addressof(self._slot))
+        define: Any = _call_through(name, sig)
+        asked = inspect.Parameter("typing_context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        define.__signature__ = inspect.Signature([asked, *inspect.signature(dispatcher.py_func).parameters.values()])
+        super().__init__(name, define)
+        self.__doc__ = dispatcher.py_func.__doc__
+        self._register()
+
+    def _resolve(self, address: Callable[[Any, Any], int]) -> None:
+        try:
+            self._slot[0] = address(self.dispatcher, self.sig)
+        except BaseException as error:  # compiled code cannot carry it: kept until Python has control again
+            _pending.append(error)
+
+    def __call__(self, *args: Any) -> Any:
+        """From Python."""
+        return self.dispatcher(*args)
+
+
+def _call_through(name: str, sig: Any) -> Callable[..., Any]:
+    """Typing and code of a call through the slot of this name."""
+
+    def define(typing_context: Any, *args: Any) -> Any:
+        return sig, generate
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        slot = builder.module.globals.get(name) or cgutils.add_global_variable(builder.module, ir.ArrayType(_WORD, 2), name)
+        address, resolver = (builder.gep(slot, [_WORD(0), _WORD(k)]) for k in (0, 1))
+        with builder.if_then(builder.icmp_unsigned("==", builder.load(address), _WORD(0)), likely=False):
+            builder.call(builder.inttoptr(builder.load(resolver), _RESOLVER.as_pointer()), [])
+        returned = None if sig.return_type == types.void else context.get_value_type(sig.return_type)
+        out = None if returned is None else cgutils.alloca_once_value(builder, ir.Constant(returned, 0))
+        found = builder.load(address)
+        with builder.if_then(builder.icmp_unsigned("!=", found, _WORD(0)), likely=True):
+            kind = ir.FunctionType(returned or context.get_value_type(types.void), [context.get_value_type(a) for a in sig.args])
+            value = builder.call(builder.inttoptr(found, kind.as_pointer()), args)
+            if out is not None:
+                builder.store(value, out)
+        return context.get_dummy_value() if out is None else builder.load(out)
+
+    return define
