@@ -18,8 +18,8 @@ RUNAWAY = 9.0
 
 
 def expect(model: Model, system: Array, q: Array, v: Array) -> None:
-    """Write the ceiling into the system array: infinite where a wrench or a function may drive the machine, or its weight by way of a joint that lets it
-    fall for ever."""
+    """Write the ceiling into the system array: infinite where a wrench or a function may drive the machine, or its weight by way of a joint
+    that lets it fall for ever."""
     driven = any(f.kind in ("wrench", "function") for f in model.forces)
     ceiling = np.inf if driven else RUNAWAY * (float(model.kinetic_energy(q, v)) + elastic(model, system, q) + fall(system))
     system[int(system[at.STEPPER_DATA]) + here.CEILING] = ceiling if ceiling > 0.0 else np.inf

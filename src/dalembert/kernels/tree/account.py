@@ -13,7 +13,7 @@ A joint of several coordinates is a chain of links; its forces act on the last o
 the origin of that link, which both carry.
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, REAL, VOID, far, inline, kernel
 from dalembert.kernels.mat3 import load9, mul, store9
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.account_layout import CONTROL, DAMPING, FUNCTION, IMPULSE, LIMITS, PUSH, SIZE, WRENCH
@@ -149,8 +149,8 @@ def weight(system, work):
     return cross(moment, g), scale(mass, g)
 
 
-@kernel
-def add_loads(w, system, work, q, v, state):
+@far(VOID(REAL, ARRAY, ARRAY, ARRAY))
+def add_loads(w, system, work, state):
     """Work and impulse of the loads on links; twists are known."""
     at = state.shape[0] - SIZE
     world(system, work)
@@ -184,7 +184,7 @@ def add_account(w, system, work, q, v, state):
     tau, held = int(system[AT_TAU]), int(system[AT_HELD])
     sweep(system, work, q, v)
     if system[LOADS] != 0.0:
-        add_loads(w, system, work, q, v, state)
+        add_loads(w, system, work, state)
     for i in range(nv):
         work[tau + i] = 0.0
         state[at + CONTROL] += w * system[held + i] * work[v + i]
