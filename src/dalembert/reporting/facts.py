@@ -5,6 +5,8 @@ Two kinds of limits are used throughout. With N steps (substeps of a composition
     exact    max(1e-11, eps N)           round-off: each step may add eps of the scale, all with the same sign
     order    min((h Omega)^p, 0.2)       p the order; Omega the fastest rate that the run shows or the model implies; plus the exact limit
 
+All energies are relative to T, the energy scale of the run, and limits follow from its regular nodes: see scale.py.
+
 Omega is the largest of: |omega|; the relative rate of change of the velocity, seen between nodes and between a node and the interval before
 it; sqrt(m g l / J) of a hanging body; damping / inertia; sqrt(torque / J) of the wrenches. J is the smallest inertia. With this Omega the
 errors of correct runs of order 2 stay below a third of the limit (measured over some thousand random bodies, forces and step sizes).
@@ -22,6 +24,7 @@ from dalembert.errors import UnknownNameError
 from dalembert.families import find_family
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.reporting.scale import EnergyScale, energy_scale, lasting
 from dalembert.steppers.compose import find_composition
 
 EPS = float(np.finfo(float).eps)
@@ -165,10 +168,49 @@ class Facts:
         """Angular momentum about the reference point by the rotation alone, body axes: I omega."""
         return self.omega @ self.inertia
 
+    @property
+    def uncounted(self) -> bool:
+        """Something may give energy to the system, and nobody counts how much."""
+        driven = self.controlled or "wrench" in self.features
+        return bool(self.unknown) or (driven and not self.has_ledger)
+
+    @property
+    def reach(self) -> float:
+        """Greatest distance of a body from the world origin, m: the size of the numbers that cancel."""
+        return size(self.com)
+
+    @property
+    def weight(self) -> float:
+        """Weight of the system, N."""
+        return float(self.traj.model.total_mass * np.linalg.norm(self.traj.model.gravity))
+
     @cached_property
+    def energy_noise(self) -> float:
+        """Round-off of the energies, J: 16 eps of their size and of weight times distance from the origin."""
+        start, potential = self.traj.energy[0], self.traj.potential
+        typical = np.median(np.abs([start, *potential[np.isfinite(potential)]]))
+        return 16.0 * EPS * (float(abs(start) + typical) + self.weight * self.reach)
+
+    @cached_property
+    def _scale(self) -> EnergyScale:
+        work = None if self.uncounted else self.traj.work if self.has_ledger else np.zeros(len(self.traj))
+        takes = self.damped and not self.has_ledger
+        return energy_scale(self.traj.kinetic, self.traj.potential, work, takes, self.energy_noise)
+
+    @property
     def kinetic_scale(self) -> float:
-        """Largest kinetic energy of the run, J."""
-        return float(np.max(self.traj.kinetic, initial=0.0))
+        """T, the largest kinetic energy that the start of the run explains, J."""
+        return self._scale.scale
+
+    @property
+    def regular(self) -> Array:
+        """Nodes whose energy is explained."""
+        return self._scale.regular
+
+    @property
+    def excess(self) -> Array:
+        """E - E(0) - work at the nodes, J; 0 where nobody counts the work."""
+        return self._scale.excess
 
     @property
     def turns(self) -> float:
@@ -178,19 +220,24 @@ class Facts:
     @cached_property
     def rate(self) -> float:
         """Omega, 1/s."""
-        return max(size(self.omega), self._change_rate(), *self._model_rates())
+        return max(size(self.omega[self.regular]), self._change_rate(), *self._model_rates())
 
     def _change_rate(self) -> float:
         """Largest |du/dt| / |u| of the twist u = (r omega, v), r the radius of gyration."""
-        model, h = self.traj.model, self.traj.h
+        model = self.traj.model
         radius = np.sqrt(np.trace(self.inertia) / model.total_mass)
         weights = np.array([radius] * 3 + [1.0] * (model.nv - 3))
-        nodes, intervals = self.traj.v * weights, self.traj.v_interval * weights
-        scale = size(nodes)
-        if scale == 0.0 or len(nodes) < 2:
+        return self.relative_change(self.traj.v * weights, self.traj.v_interval * weights)
+
+    def relative_change(self, z: Array, interval: Array) -> float:
+        """Largest lasting |dz/dt| / max |z| of regular nodes, seen between nodes and between a node and the interval before it."""
+        h, ok = self.traj.h, self.regular
+        scale = size(z[ok])
+        if not scale > 0.0 or len(z) < 2:
             return 0.0
-        between = size(np.diff(nodes, axis=0)) / (h * self.traj.meta["every"])
-        return max(between, 2.0 * size(nodes[1:] - intervals) / h) / scale
+        between = np.linalg.norm(np.diff(z, axis=0), axis=1) / (h * self.traj.meta["every"])
+        before = 2.0 * np.linalg.norm(z[1:] - interval, axis=1) / h
+        return max(lasting(between, ok[1:] & ok[:-1]), lasting(before, ok[1:])) / scale
 
     def _model_rates(self) -> tuple[float, ...]:
         """Rates that the model implies: hanging under gravity, damping, turning under its wrenches."""
@@ -219,10 +266,19 @@ class Facts:
         return max(EXACT_FLOOR, 8.0 * EPS * self.steps)
 
     @property
+    def tol(self) -> float:
+        """The tolerance of the stepper's equations; 0 for those that solve none."""
+        return float(self.traj.meta.get("options", {}).get("tol", 0.0))
+
+    @property
+    def unsolved(self) -> float:
+        """What a step leaves of its equations, relative: a last correction follows the residual r <= tol, and leaves r^2."""
+        return min(float(np.max(self.traj.solver["residual"], initial=0.0)), self.tol) ** 2
+
+    @property
     def solved_limit(self) -> float:
-        """Round-off, and what is left of the Newton residual r after the last correction, r^2 in each step."""
-        residual = float(np.max(self.traj.solver["residual"], initial=0.0))
-        return self.exact_limit + self.steps * residual**2
+        """Round-off, and what the steps leave of their equations."""
+        return self.exact_limit + self.steps * self.unsolved
 
     def order_error(self, growth: float = 0.0) -> float:
         """(h Omega)^p (1 + Omega T)^growth: growth 0 for errors that stay bounded, 1/2 if they wander, 1 if they add up."""
@@ -242,6 +298,6 @@ class Facts:
         """What a balance against the ledger may miss; it adds up over the run for methods that promise nothing."""
         return self.order_limit(0.0 if promised else 1.0)
 
-    def noise(self, values: Array, scale: float) -> float:
-        """Round-off of values, relative to a scale that may be smaller than they are."""
-        return 16.0 * EPS * ratio(float(np.max(np.abs(values), initial=0.0)), scale)
+    def noise(self, scale: float) -> float:
+        """Round-off of the energies, relative to a scale that may be smaller than they are."""
+        return ratio(self.energy_noise, scale)

@@ -1,11 +1,11 @@
 """Energy and momentum of a tree.
 
 Momentum: components that belong to a symmetry of the machine (`symmetries.py`) stay constant to round-off where the stepper promises
-that, max(1e-11, eps N) relative to sqrt(2 m T) (linear; T the largest kinetic energy) or to the largest sum of |x| |p| + |spin| over the
+that, max(1e-11, eps N) relative to sqrt(2 m T) (linear; T the energy scale, scale.py) or to the largest sum of |x| |p| + |spin| over the
 bodies (angular, x from the axis or point).
 
 Energy: a band of (h Omega)^p without drift, as for bodies (`energy.py`), where the stepper promises that, all forces have a smooth
-potential, no joint is on velocities and no step was split; with dampers alone it never rises. Where the step is too coarse for the order
+potential and no step was split; with dampers alone it never rises. Where joints are on velocities, or the step is too coarse for the order
 to mean anything, (h Omega)^p > 0.2, a wider band warns and does not fail. Everything else is measured.
 """
 
@@ -16,14 +16,12 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.model.rotation import Array, rotate
-from dalembert.reporting.energy import judge_bounded, judge_dissipation, judge_unpromised
-from dalembert.reporting.facts import ORDER_CAP, ratio
-from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
-from dalembert.reporting.momentum import Part
+from dalembert.reporting.energy import judge_dissipation, judge_explosion, judge_promised, judge_unpromised
+from dalembert.reporting.facts import ratio
+from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, Item, item
+from dalembert.reporting.momentum import Part, critical_part
 from dalembert.reporting.symmetries import Symmetry, armature_momentum, symmetries
-from dalembert.reporting.tree_facts import TreeFacts
-
-POTENTIAL = {"tree", "gravity", "spring", "stiffness", "armature", "loops", "nonholonomic"}
+from dalembert.reporting.tree_facts import POTENTIAL, TreeFacts
 
 
 def judge_tree(facts: TreeFacts) -> list[Item]:
@@ -36,9 +34,10 @@ def judge_tree(facts: TreeFacts) -> list[Item]:
 
 def judge_energy(facts: TreeFacts) -> list[Item]:
     """A band, or that it never rises, or only what it did."""
+    exploded = judge_explosion(facts)
+    if exploded:
+        return [exploded]
     others = facts.features - POTENTIAL | ({"control"} if facts.controlled else set()) | ({"damping"} if facts.damped else set())
-    if not np.isfinite(facts.traj.energy).all():
-        return [item("energy", WARN, None, None, "energy is not finite: the motion has exploded")]
     doubt = _doubt(facts)
     if others:
         found = [item("energy", NOT_APPLICABLE, None, None, f"energy is not judged ({', '.join(sorted(others))})")]
@@ -48,17 +47,11 @@ def judge_energy(facts: TreeFacts) -> list[Item]:
     if doubt:
         measured = judge_unpromised(facts)
         return [replace(measured, text=measured.text.replace("not promised", f"not promised: {doubt}"))]
-    found_band = judge_bounded(facts)
-    if found_band.verdict == FAIL and "drifts" not in found_band.text and facts.order_error() > ORDER_CAP:
-        words = found_band.text.removesuffix(f": {FAIL}")
-        return [replace(found_band, verdict=WARN, text=f"{words}, but h Omega = {facts.traj.h * facts.rate:.2g} is too coarse: {WARN}")]
-    return [found_band]
+    return [judge_promised(facts, "joints on velocities" if "nonholonomic" in facts.features else "")]
 
 
 def _doubt(facts: TreeFacts) -> str:
-    """Why the promise about energy does not hold for this run."""
-    if "nonholonomic" in facts.features:
-        return "joints on velocities"
+    """Why nothing is expected of the energy of this run."""
     if facts.turned_over:
         return f"the spring of joint {facts.turned_over!r} jumps at half a turn"
     return "steps were split" if facts.split else ""
@@ -75,7 +68,7 @@ def judge_momentum(facts: TreeFacts) -> list[Item]:
         why = "a control acts" if facts.controlled else "the machine has no symmetry"
         return [item("momentum", NOT_APPLICABLE, None, promised, f"momentum is not judged ({why})")] if promised else []
     labels = ", ".join(p.label for p in found)
-    critical = max(found, key=lambda p: ratio(p.error(), p.limit(facts.exact_limit)))
+    critical = critical_part(found, facts.exact_limit)
     error, limit = critical.error(), critical.limit(facts.exact_limit)
     if promised != "exactly":
         return [item("momentum", NOT_APPLICABLE, error, promised, f"momentum ({labels}) conserved to {error:.2g} (not promised)")]
@@ -92,7 +85,7 @@ def part(facts: TreeFacts, symmetry: Symmetry) -> Part:
     if not np.any(twists[:, :3]):
         return Part(symmetry.label, series, linear, linear)
     scale = float(np.max(_moments(facts, symmetry.centre), initial=0.0))
-    return Part(symmetry.label, series, scale, scale + facts.extent * linear)
+    return Part(symmetry.label, series, scale, scale + facts.reach * linear)
 
 
 def _moments(facts: TreeFacts, centre: Array) -> Array:
