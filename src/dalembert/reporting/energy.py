@@ -77,7 +77,7 @@ def judge_exact(facts: Facts, name: str, energy: np.ndarray, scale: float) -> It
 
 def judge_bounded(facts: Facts) -> Item:
     """Within a band that follows from order and step size, and without drift."""
-    energy, scale = facts.traj.energy, facts.kinetic_scale
+    energy, scale = facts.traj.energy, facts.band_scale
     band = ratio(float(np.ptp(energy)), scale)
     noise = facts.solved_limit + facts.noise(scale)
     limit = facts.order_limit() + noise
@@ -117,10 +117,10 @@ def judge_drift(facts: Facts, limit: float, noise: float) -> tuple[str, str]:
 
 
 def judge_unpromised(facts: Facts) -> Item:
-    """Measured only; a change of more than a tenth is worth a warning."""
+    """Measured only; a change of more than a tenth is worth a warning. A loss counts against itself: at most all is lost."""
     energy = facts.traj.energy
     change = energy - energy[0]
-    error = ratio(float(np.max(np.abs(change))), facts.kinetic_scale)
+    error = ratio(float(np.max(np.abs(change))), max(facts.band_scale, float(-np.min(change))))
     worst = float(change[np.argmax(np.abs(change))])
     way = "constant" if worst == 0.0 else f"{'gains' if worst > 0.0 else 'loses'} {error:.2g}"
     return item("energy", WARN if error > NOTICEABLE else NOT_APPLICABLE, error, None, f"energy: {way} (not promised)", NOTICEABLE)

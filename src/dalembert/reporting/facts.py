@@ -174,10 +174,15 @@ class Facts:
         driven = self.controlled or "wrench" in self.features
         return bool(self.unknown) or (driven and not self.has_ledger)
 
+    @cached_property
+    def reaches(self) -> Array:
+        """Greatest distance of a body from the world origin at each node, m: the size of the numbers that cancel."""
+        return np.asarray(np.linalg.norm(self.com, axis=-1))
+
     @property
     def reach(self) -> float:
-        """Greatest distance of a body from the world origin, m: the size of the numbers that cancel."""
-        return size(self.com)
+        """The same over all regular nodes."""
+        return float(np.max(self.reaches[self.regular], initial=0.0))
 
     @property
     def weight(self) -> float:
@@ -186,10 +191,9 @@ class Facts:
 
     @cached_property
     def energy_noise(self) -> float:
-        """Round-off of the energies, J: 16 eps of their size and of weight times distance from the origin."""
-        start, potential = self.traj.energy[0], self.traj.potential
-        typical = np.median(np.abs([start, *potential[np.isfinite(potential)]]))
-        return 16.0 * EPS * (float(abs(start) + typical) + self.weight * self.reach)
+        """Round-off of the energies, J: 16 eps of those of the start, and of weight times distance from the origin."""
+        start = float(self.traj.kinetic[0] + 2.0 * abs(self.traj.potential[0]))
+        return 16.0 * EPS * (start + self.weight * float(self.reaches[0]))
 
     @cached_property
     def _scale(self) -> EnergyScale:
@@ -220,24 +224,41 @@ class Facts:
     @cached_property
     def rate(self) -> float:
         """Omega, 1/s."""
-        return max(size(self.omega[self.regular]), self._change_rate(), *self._model_rates())
+        return max(self.own_rate, self._change_rate())
 
-    def _change_rate(self) -> float:
-        """Largest |du/dt| / |u| of the twist u = (r omega, v), r the radius of gyration."""
+    @cached_property
+    def own_rate(self) -> float:
+        """Omega without the rate of change that the run shows, 1/s."""
+        return max(size(self.omega[self.regular]), *self._model_rates())
+
+    @cached_property
+    def motion(self) -> tuple[Array, Array]:
+        """z = sqrt(m) (r omega, v), r the radius of gyration, so that |z|^2 is about 2 T; at the nodes, and in the intervals before them."""
         model = self.traj.model
         radius = np.sqrt(np.trace(self.inertia) / model.total_mass)
-        weights = np.array([radius] * 3 + [1.0] * (model.nv - 3))
-        return self.relative_change(self.traj.v * weights, self.traj.v_interval * weights)
+        weights = np.sqrt(model.total_mass) * np.array([radius] * 3 + [1.0] * (model.nv - 3))
+        return self.traj.v * weights, self.traj.v_interval * weights
 
-    def relative_change(self, z: Array, interval: Array) -> float:
+    @cached_property
+    def changes(self) -> Array:
+        """|dz/dt| between nodes."""
+        return np.asarray(np.linalg.norm(np.diff(self.motion[0], axis=0), axis=1) / (self.traj.h * self.traj.meta["every"]))
+
+    def _change_rate(self) -> float:
         """Largest lasting |dz/dt| / max |z| of regular nodes, seen between nodes and between a node and the interval before it."""
-        h, ok = self.traj.h, self.regular
+        (z, interval), ok = self.motion, self.regular
         scale = size(z[ok])
         if not scale > 0.0 or len(z) < 2:
             return 0.0
-        between = np.linalg.norm(np.diff(z, axis=0), axis=1) / (h * self.traj.meta["every"])
-        before = 2.0 * np.linalg.norm(z[1:] - interval, axis=1) / h
-        return max(lasting(between, ok[1:] & ok[:-1]), lasting(before, ok[1:])) / scale
+        before = 2.0 * np.linalg.norm(z[1:] - interval, axis=1) / self.traj.h
+        return max(lasting(self.changes, ok[1:] & ok[:-1]), lasting(before, ok[1:])) / scale
+
+    @property
+    def band_scale(self) -> float:
+        """T; of a run that is shorter than 1/Omega, also the kinetic energy that its forces give in that time, |dz/dt|^2 / (2 Omega^2)."""
+        if not 0.0 < self.own_rate * float(self.traj.t[-1] - self.traj.t[0]) < 1.0:
+            return self.kinetic_scale
+        return max(self.kinetic_scale, 0.5 * (lasting(self.changes, np.isfinite(self.changes)) / self.own_rate) ** 2)
 
     def _model_rates(self) -> tuple[float, ...]:
         """Rates that the model implies: hanging under gravity, damping, turning under its wrenches."""

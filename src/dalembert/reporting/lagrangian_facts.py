@@ -48,9 +48,9 @@ class LagrangianFacts(Facts):
         return self.driven or (bool(set(self.acting) - {"damping"}) and not self.has_ledger)
 
     @property
-    def reach(self) -> float:
+    def reaches(self) -> Array:  # type: ignore[override]
         """A formula has no origin."""
-        return 0.0
+        return np.zeros(len(self.traj))
 
     @property
     def weight(self) -> float:
@@ -83,7 +83,7 @@ class LagrangianFacts(Facts):
     # scales ------------------------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _weighted(self) -> tuple[Array, Array]:
+    def motion(self) -> tuple[Array, Array]:
         """z at the nodes, and at the ends of the intervals with their velocities."""
         factor = _factors(np.atleast_3d(self.model.mass_matrix(self.traj.q, self.traj.v)))
         return _apply(factor, self.traj.v), _apply(factor[1:], self.traj.v_interval)
@@ -91,20 +91,13 @@ class LagrangianFacts(Facts):
     @property
     def turns(self) -> float:
         """Length of the path of z over 2 pi max |z|: a circle counts as one."""
-        z = self._weighted[0]
+        z = self.motion[0]
         scale = size(z)
         length = float(np.sum(np.linalg.norm(np.diff(z, axis=0), axis=1)))
         return length / (2.0 * np.pi * scale) if scale > 0.0 else 0.0
 
     @cached_property
-    def rate(self) -> float:
-        """Omega, 1/s."""
-        return max(self._change_rate(), self._linear_rate())
-
-    def _change_rate(self) -> float:
-        return self.relative_change(*self._weighted)
-
-    def _linear_rate(self) -> float:
+    def own_rate(self) -> float:
         """Fastest rate of the linearised motion, over regular nodes along the run and the fastest one."""
         there = np.flatnonzero(self.regular)
         if not len(there):

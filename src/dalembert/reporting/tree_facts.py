@@ -81,10 +81,11 @@ class TreeFacts(Facts):
         return frames(self.model, self.traj.q, self.traj.v)
 
     @cached_property
-    def reach(self) -> float:  # type: ignore[override]
-        """Greatest distance of a body or anchor from the world origin, m: the size of the numbers that cancel."""
-        places = [size(f.position) + float(np.linalg.norm(self.model.body(b).com)) for b, f in self.frames.items()]
-        return max([*places, *(float(np.linalg.norm(j.anchor)) for j in self.model.joints)], default=0.0)
+    def reaches(self) -> Array:
+        """Greatest distance of a body or anchor from the world origin at each node, m: the size of the numbers that cancel."""
+        places = [np.linalg.norm(f.position, axis=-1) + np.linalg.norm(self.model.body(b).com) for b, f in self.frames.items()]
+        anchors = max((float(np.linalg.norm(j.anchor)) for j in self.model.joints), default=0.0)
+        return np.asarray(np.maximum(np.max(places, axis=0), anchors))
 
     @cached_property
     def extent(self) -> float:
@@ -101,10 +102,10 @@ class TreeFacts(Facts):
         return fastest * float(self.traj.t[-1] - self.traj.t[0]) / (2.0 * np.pi)
 
     @cached_property
-    def rate(self) -> float:
-        """Omega, 1/s."""
+    def own_rate(self) -> float:
+        """Omega without the rate of change that the run shows, 1/s."""
         spinning = max((size(f.omega[self.regular]) for f in self.frames.values()), default=0.0)
-        return max(spinning, self._change_rate(), *self._linear_rates())
+        return max(spinning, *self._linear_rates())
 
     def _weighted(self, found: dict[str, Frame], v: Array) -> Array:
         """z: |z|^2 = 2 T."""
@@ -118,9 +119,11 @@ class TreeFacts(Facts):
         parts += [np.sqrt(j.armature) * v[:, at[j.name]] for j in self.model.joints if j.armature > 0.0]
         return np.concatenate(parts, axis=1)
 
-    def _change_rate(self) -> float:
+    @cached_property
+    def motion(self) -> tuple[Array, Array]:
+        """z at the nodes, and at the ends of the intervals with their velocities."""
         interval = self._weighted(frames(self.model, self.traj.q[1:], self.traj.v_interval), self.traj.v_interval)
-        return self.relative_change(self._weighted(self.frames, self.traj.v), interval)
+        return self._weighted(self.frames, self.traj.v), interval
 
     def order_error(self, growth: float = 0.0) -> float:
         """As for bodies, twice that for methods of order 1."""
