@@ -12,14 +12,14 @@ EPS = np.finfo(float).eps
 
 def four_bar(size=1.0, mass=1.0, at=(0.0, 0.0, 0.0)):
     """A square in the x-z plane, closed by a ball."""
-    at = np.array(at)
-    corners = [at, at + (0, 0, size), at + (size, 0, size)]
+    at, x, z = np.array(at), np.array([size, 0, 0]), np.array([0, 0, size])
+    corners = [at, at + z, at + x + z]
     m = dal.Model("four-bar")
     for name, corner, com in zip("abc", corners, ((0, 0, 0.5), (0.5, 0, 0), (0, 0, -0.5)), strict=True):
         m.add_body(name, mass, mass * size**2 * np.array([0.1, 0.1, 0.1]), com=size * np.array(com), pose=(corner, (1, 0, 0, 0)))
     for name, parent, child, corner in zip("pqr", ("world", "a", "b"), "abc", corners, strict=True):
         m.add_joint(name, "revolute", parent, child, corner, (0, 1, 0))
-    m.add_loop("close", "spherical", "world", "c", at + (size, 0, 0))
+    m.add_loop("close", "spherical", "world", "c", at + x)
     return m
 
 

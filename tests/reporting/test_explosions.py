@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dalembert as dal
-from dalembert.reporting.tree_facts import TreeFacts
 from dalembert.reporting.scale import energy_scale
+from dalembert.reporting.tree_facts import TreeFacts
 
 TUMBLE = (2.0, -0.5, 1.0, 0.4, 0.1, 0.3)
 
@@ -116,7 +116,7 @@ def test_the_scale_of_a_correct_motion_is_its_largest_kinetic_energy():
 
 
 def test_neither_a_wrong_velocity_nor_a_wrong_position_raises_the_scale():
-    """A ball at the height 1 - t^2/2 falls with unit weight; node 5 moves a hundred times too fast, node 7 lies a hundred times too deep."""
+    """A ball at the height 1 - t^2/2 falls with unit weight; node 5 moves a hundred times too fast, node 7 lies far too deep."""
     t = np.linspace(0.0, 1.0, 11)
     kinetic, potential = 0.5 * t**2, 1.0 - 0.5 * t**2
     right = energy_scale(kinetic, potential, np.zeros(11), False, 1e-15)

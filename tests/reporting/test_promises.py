@@ -40,6 +40,21 @@ def test_constraints_on_velocities_do_not_hide_a_change_of_energy():
     assert faster(traj, np.linspace(1.0, 20.0, n)).report()["energy"].verdict == "fail"
 
 
+def test_a_motion_without_forces_is_judged_by_its_own_kinetic_energy():
+    """A disk that rolls freely turns at a constant rate; its linearised motion has no rate at all."""
+    s = dal.Lagrangian(
+        4,
+        lambda q, v: 0.5 * (v[0] ** 2 + v[1] ** 2) + 0.25 * v[2] ** 2 + 0.125 * v[3] ** 2,
+        pfaffian=lambda q: [[1, 0, -np.cos(q[3]), 0], [0, 1, -np.sin(q[3]), 0]],
+    )
+    traj = dal.simulate(s, "alpha", h=0.01, t_end=10.0, q0=np.zeros(4), v0=(1, 0, 1, 0.5))
+    for end in (1.0, 1.001, 1.01):
+        other = faster(traj, np.linspace(1.0, end, len(traj)))
+        found = other.report()["energy"]
+        assert found.measured == pytest.approx(np.ptp(other.energy) / traj.kinetic.max(), rel=0.1, abs=1e-14)
+        assert found.verdict == ("pass" if end == 1.0 else "warn"), found.text
+
+
 def test_driven_constraints_do_work_and_are_measured_only():
     s = particle(pfaffian=lambda q: ([[-q[1], 0, 1]], [0.1]))
     q0, v0 = s.assemble((1.0, 0.5, 0.0), (0.3, 1.0, 0.0))

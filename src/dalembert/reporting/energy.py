@@ -7,11 +7,11 @@ All errors are relative to T, the largest kinetic energy that the start explains
     balance        |E - E(0) - work| <= (h Omega)^p             with dampers, wrenches, control
     dissipation    E never rises above an earlier value         with dampers only, same limit
 
-An energy that is not finite, or that rises by more than 10 T beyond the work of all forces, fails, whatever the method promises: the motion
-has exploded. A drift fails if it is certain; it warns if the energy changes without oscillating for 10 turns of the body, or wanders for 100. A balance
-is judged only where the work exceeds four times the limit: a force with the wrong sign (error: twice the work) then always fails; up to
-twice the limit it warns. Steppers that promise nothing about energy warn beyond the limit (a tenth without work), and so do all of them
-where constraints on velocities, or steps so coarse that (h Omega)^p > 0.2, void the promise.
+An energy that is not finite, or that rises by more than 10 T beyond the work of all forces, fails, whatever the method promises: the
+motion has exploded. A drift fails if it is certain; it warns if the energy changes without oscillating for 10 turns of the body, or
+wanders for 100. A balance is judged only where the work exceeds four times the limit: a force with the wrong sign (error: twice the work)
+then always fails; up to twice the limit it warns. Steppers that promise nothing about energy warn beyond the limit (a tenth without work),
+and so do all of them where constraints on velocities, or steps so coarse that (h Omega)^p > 0.2, void the promise.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ def judge_exact(facts: Facts, name: str, energy: np.ndarray, scale: float) -> It
 
 def judge_bounded(facts: Facts) -> Item:
     """Within a band that follows from order and step size, and without drift."""
-    energy, scale = facts.traj.energy, facts.band_scale
+    energy, scale = facts.traj.energy, facts.kinetic_scale
     band = ratio(float(np.ptp(energy)), scale)
     noise = facts.solved_limit + facts.noise(scale)
-    limit = facts.order_limit() + noise
+    limit = facts.order_limit() + facts.first_error + noise
     promise = str(facts.promise("energy"))
     text = f"energy within a band of {band:.2g} (promised: {promise}, here {limit:.2g})"
     if band > limit:
@@ -120,10 +120,11 @@ def judge_unpromised(facts: Facts) -> Item:
     """Measured only; a change of more than a tenth is worth a warning. A loss counts against itself: at most all is lost."""
     energy = facts.traj.energy
     change = energy - energy[0]
-    error = ratio(float(np.max(np.abs(change))), max(facts.band_scale, float(-np.min(change))))
+    error = ratio(float(np.max(np.abs(change))), max(facts.kinetic_scale, float(-np.min(change))))
+    limit = NOTICEABLE + facts.first_error
     worst = float(change[np.argmax(np.abs(change))])
     way = "constant" if worst == 0.0 else f"{'gains' if worst > 0.0 else 'loses'} {error:.2g}"
-    return item("energy", WARN if error > NOTICEABLE else NOT_APPLICABLE, error, None, f"energy: {way} (not promised)", NOTICEABLE)
+    return item("energy", WARN if error > limit else NOT_APPLICABLE, error, None, f"energy: {way} (not promised)", limit)
 
 
 def judge_work(facts: Facts) -> Item:

@@ -207,7 +207,7 @@ class Facts:
         return self._scale.scale
 
     @property
-    def regular(self) -> Array:
+    def regular(self) -> Any:
         """Nodes whose energy is explained."""
         return self._scale.regular
 
@@ -233,7 +233,7 @@ class Facts:
 
     @cached_property
     def motion(self) -> tuple[Array, Array]:
-        """z = sqrt(m) (r omega, v), r the radius of gyration, so that |z|^2 is about 2 T; at the nodes, and in the intervals before them."""
+        """z = sqrt(m) (r omega, v), r the radius of gyration: |z|^2 is about 2 T; at the nodes, and in the intervals before them."""
         model = self.traj.model
         radius = np.sqrt(np.trace(self.inertia) / model.total_mass)
         weights = np.sqrt(model.total_mass) * np.array([radius] * 3 + [1.0] * (model.nv - 3))
@@ -254,11 +254,16 @@ class Facts:
         return max(lasting(self.changes, ok[1:] & ok[:-1]), lasting(before, ok[1:])) / scale
 
     @property
-    def band_scale(self) -> float:
-        """T; of a run that is shorter than 1/Omega, also the kinetic energy that its forces give in that time, |dz/dt|^2 / (2 Omega^2)."""
-        if not 0.0 < self.own_rate * float(self.traj.t[-1] - self.traj.t[0]) < 1.0:
-            return self.kinetic_scale
-        return max(self.kinetic_scale, 0.5 * (lasting(self.changes, np.isfinite(self.changes)) / self.own_rate) ** 2)
+    def first_error(self) -> float:
+        """Energy error of a single step relative to T, 2 h |z| |dz/dt| (h Omega)^(p-1) / T; 0 for runs longer than 1/Omega.
+
+        From rest T grows like the square of time: a run of a few steps has not outgrown the error of the first one.
+        """
+        h, own = self.traj.h, self.own_rate
+        if len(self.traj) < 2 or own * float(self.traj.t[-1] - self.traj.t[0]) >= 1.0:
+            return 0.0
+        fastest = lasting(self.changes, np.isfinite(self.changes))
+        return ratio(2.0 * h * np.sqrt(2.0 * self.kinetic_scale) * fastest * (h * own) ** (self.order - 1), self.kinetic_scale)
 
     def _model_rates(self) -> tuple[float, ...]:
         """Rates that the model implies: hanging under gravity, damping, turning under its wrenches."""

@@ -1,8 +1,8 @@
 """Energy, momenta of the declared symmetries, and constraints of a run of a Lagrangian.
 
 Energy: a band of (h Omega)^p without drift, where the stepper promises that and nothing works but what has a potential; with forces,
-damping or control its change equals the work. Constraints on velocities, A v = 0, do no work, and the energy is judged by the same band, but
-no method promises it: beyond, it warns. Constraints that depend on time do work that nobody counts: then it is measured.
+damping or control its change equals the work. Constraints on velocities, A v = 0, do no work, and the energy is judged by the same band,
+but no method promises it: beyond, it warns. Constraints that depend on time do work that nobody counts: then it is measured.
 
 Momentum dL/dv . xi of each symmetry: constant to round-off, max(1e-11, eps N) of the sum of |p_i xi_i|, where the stepper promises that, xi
 is affine in q (only such symmetries act on a discrete Lagrangian) and no constraint pushes along it: G xi = 0 and A xi = 0. With forces

@@ -70,7 +70,7 @@ def judge_solver(facts: Facts) -> Item:
 
 
 def _left_over(facts: Facts, left: float) -> tuple[str, float]:
-    """(words, tolerance) about what a solver reports as `info[1]`, at most `left`; the tolerance is infinite where it limits something else."""
+    """(words, tolerance) about what a solver reports as `info[1]`, at most `left`; infinite where the tolerance limits something else."""
     if facts.traj.stepper.adaptive:
         return f"error of an internal step at most {left:.2g} of its tolerance", 1.0
     if facts.traj.meta["family"] == "variational":

@@ -17,7 +17,6 @@ import numpy as np
 
 from dalembert.model.rotation import Array, rotate
 from dalembert.reporting.energy import judge_dissipation, judge_explosion, judge_promised, judge_unpromised
-from dalembert.reporting.facts import ratio
 from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, Item, item
 from dalembert.reporting.momentum import Part, critical_part
 from dalembert.reporting.symmetries import Symmetry, armature_momentum, symmetries
