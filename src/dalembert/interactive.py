@@ -64,6 +64,7 @@ class Simulation:
         meta = run_description(method, compose, family, step, resolved, ignore, acting)
         self._parts = (model.without(ignore), family, method, step, resolved)
         self._weights = weights
+        self._steered = acting is not None
         engine = make_engine(*self._parts, acting, weights)
         engine.start(q, v)
         self.model = model
@@ -76,12 +77,12 @@ class Simulation:
 
     def _take_inputs(self) -> None:
         """From here on the run has a control. One that never had any stays free of it, and is judged like any run without."""
-        if self._run.meta["control"] is not None or not self._pending.any():
+        if self._steered or not self._pending.any():
             return
         before = self._run.engine
         self._run.engine = make_engine(*self._parts, self._inputs, self._weights)
         self._run.engine.restart(before.state, before.steps)
-        self._run.meta["control"] = "python"
+        self._run.meta["control"], self._steered = "python", True
 
     @property
     def state(self) -> State:
