@@ -58,9 +58,13 @@ class Simulation:
         self._control = control
         q, v = model.check_q(q0), model.check_v(v0)
         options.check_start(model, family, method, q, v, ignore)
-        engine = make_engine(model.without(ignore), family, method, step, resolved, self._inputs, weights)
-        meta = run_description(method, compose, family, step, resolved, ignore, self._inputs)
+        acting = None if self._control is None else self._inputs
+        meta = run_description(method, compose, family, step, resolved, ignore, acting)
         meta.update(describe_functions(model, method))
+        self._parts = (model.without(ignore), family, method, step, resolved)
+        self._weights = weights
+        self._steered = acting is not None
+        engine = make_engine(*self._parts, acting, weights)
         engine.start(q, v)
         self.model = model
         self._run = Run(model, family, method, engine, meta, None, False, ())
@@ -69,6 +73,15 @@ class Simulation:
     def _inputs(self, t: float, q: Array, v: Array) -> Array:
         tau = self._pending if self._control is None else self._pending + np.asarray(self._control(t, q, v), dtype=float)
         return tau
+
+    def _take_inputs(self) -> None:
+        """From here on the run has a control. One that never had any stays free of it, and is judged like any run without."""
+        if self._steered or not self._pending.any():
+            return
+        before = self._run.engine
+        self._run.engine = make_engine(*self._parts, self._inputs, self._weights)
+        self._run.engine.restart(before.state, before.steps)
+        self._run.meta["control"], self._steered = "python", True
 
     @property
     def state(self) -> State:
@@ -106,6 +119,7 @@ class Simulation:
         """Advance by n steps. A step that fails raises; the state is then that of the last good node."""
         if isinstance(n, bool) or int(n) != n or n < 0:
             raise OptionError(f"step: n is {n!r}; expected a whole number >= 0.")
+        self._take_inputs()
         status, states, log, error = self._run.engine.advance(int(n), 1)
         self._run._keep(states, log)
         self._pending[:] = 0.0

@@ -265,7 +265,8 @@ class Run:
         e = self.engine
         text = f"step {e.steps} at t = {e.time:.6g} s with h = {e.h:g} s ({self.meta['method']}): {MEANING[status]}"
         if "tol" in self.meta["options"]:
-            text += f"; relative residual {e.info[1]:.3g} after {int(e.info[0])} iterations, tolerance {self.meta['options']['tol']:g}"
+            what = "relative residual" if self.meta["family"] == "rigid-body" else "last correction relative to the velocity"
+            text += f"; {what} {e.info[1]:.3g} after {int(e.info[0])} iterations, tolerance {self.meta['options']['tol']:g}"
         return text + ". " + self._remedy()
 
     def _remedy(self) -> str:

@@ -95,8 +95,10 @@ class Trajectory:
 
     @property
     def solver(self) -> dict[str, Array]:
-        """Newton effort per recorded interval: iterations (sum), max_iterations (of one step), residual (largest, relative), substeps.
+        """Newton effort per recorded interval: iterations (sum), max_iterations (of one step), residual (largest), substeps.
 
+        residual: of one body the last relative residual; of trees and Lagrangians the last correction relative to the velocity; of adaptive
+        methods the error of an internal step relative to its tolerance.
         substeps > 0: steps that did not converge were split into so many parts, which breaks symplecticity there.
         """
         from dalembert.kernels.loop import LOG_COLUMNS

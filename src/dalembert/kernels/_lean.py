@@ -21,7 +21,7 @@ from numba.core import cgutils, compiler, sigutils, types, typing
 from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import _FunctionCompiler
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 
@@ -90,7 +90,7 @@ class LeanLibrary(JITCodeLibrary):  # type: ignore[misc]
             if variable.name.startswith(_ENVIRONMENT):
                 environment = lookup_environment(variable.name)
                 if environment is not None:
-                    self._codegen.set_env(variable.name, environment)
+                    self._codegen.set_env(variable.name, environment)  # type: ignore[attr-defined]
 
     def _optimize_final_module(self) -> None:
         """One round of all passes. Numba's first, cheap one serves reference counts, of which kernels have none; it inlines before anything
@@ -164,7 +164,7 @@ class LeanDispatcher(CPUDispatcher):  # type: ignore[misc]
     def compile(self, sig: Any) -> Any:
         """The root for one signature, from the cache or anew."""
         with _no_garbage_collection():
-            if isinstance(self._cache, NullCache):
+            if isinstance(self._cache, NullCache):  # type: ignore[attr-defined]
                 self._keep(self)
             return super().compile(sig)
 

@@ -2,6 +2,7 @@
 
 The pose of a child is  g_child = g_parent X_PJ g_joint(q) X_JC, with both joint frames at the anchor, in the axes of the child at the
 reference configuration. Twists are body-fixed, angular first: V_child = Ad(g_rel^-1) V_parent + Ad(X_JC^-1) S(q) v.
+Products of quaternions are normalised, so that the poses of long chains stay orthogonal to a few eps.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from dalembert.errors import OptionError
 from dalembert.model.joints import Axes
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import Array, matrix, quat_conj, quat_mul, rotate
+from dalembert.model.rotation import Array, matrix, quat_conj, quat_mul, rotate, unit
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
@@ -137,7 +138,7 @@ def _child_frame(model: Model, joint: Joint, parent: Frame, q: Array, v: Array) 
     velocity_P = rotate(to_child, parent.velocity + np.cross(parent.omega, p_PC))
     omega = twist[..., :3]
     velocity = twist[..., 3:] - np.cross(omega, anchor_C)
-    return Frame(position, quat_mul(parent.quaternion, q_PC), omega_P + omega, velocity_P + velocity)
+    return Frame(position, unit(quat_mul(parent.quaternion, q_PC)), omega_P + omega, velocity_P + velocity)
 
 
 def _reference(model: Model, body: str) -> tuple[Array, Array]:

@@ -24,10 +24,27 @@ def quat_conj(q: Array) -> Array:
     return q * np.array([1.0, -1.0, -1.0, -1.0])
 
 
+def sinc(x: Array) -> Array:
+    """sin(x) / x, 1 at x = 0, to round-off for any x: a detour by x / pi, as `np.sinc` takes it, moves the angle by eps |x|."""
+    safe = np.where(x == 0.0, 1.0, x)
+    return np.where(x == 0.0, 1.0, np.sin(safe) / safe)
+
+
 def quat_exp(w: Array) -> Array:
     """Rotation vector (..., 3) to unit quaternion."""
     half = 0.5 * np.linalg.norm(w, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * w], axis=-1)
+    return np.concatenate([np.cos(half), 0.5 * sinc(half) * w], axis=-1)
+
+
+def quat_about(axis: Array, angle: Array) -> Array:
+    """Unit quaternion of the turn by an angle (..., 1) about a unit axis: exact for many turns too, where |angle axis| would round."""
+    half = 0.5 * angle
+    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)
+
+
+def unit(q: Array) -> Array:
+    """q / |q| over leading dimensions."""
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
 def quat_log(q: Array) -> Array:

@@ -1,27 +1,33 @@
 """Joints without coordinates: loops, rolling, blades. Redundant rows are named.
 
-Steppers that keep them solve for positions and velocities of every node, so residuals stay at round-off however long the run:
+Steppers that keep them solve for positions and velocities of every node, so what is left does not grow with the run. It follows from the
+round-off of positions, eps times the distance x from the world origin, and from the tolerance of the stepper, tol:
 
-    |g| <= max(1e-11, 10 tol) size          size of the machine, at most 1 m; angles: 1
-    |G v| <= max(1e-11, 10 tol) |G| |v|     row by row
+    |g|    <=  R x  +  10 max(tol, 1e-11) h |v| |G|   m;    x = 1 for rows in rad, |q| for couplings;    R = 64 eps (bodies + 1)
+    |G v|  <=  (R (1 + x / size) + 10 tol) |G| |v|    row by row; size of the machine: a row is a difference of positions
 
-with tol the tolerance of the stepper. The first node is the user's, and was checked when the run began (1e-8). Rates are looked at in at
-most a thousand nodes.
+Newton's method takes corrections below 1e-9 |v| for round-off and makes no further one, which would be at least ten times smaller: hence
+the 1e-11.
+
+The first node is the user's, and was checked when the run began. Rates are looked at in at most a thousand nodes.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dalembert.errors import AssemblyError
-from dalembert.model.assembly import _size as machine_size
 from dalembert.model.rotation import Array
 from dalembert.reactions import row_units, without_coordinates
-from dalembert.reporting.facts import EXACT_FLOOR
+from dalembert.reporting.facts import EPS, ratio
 from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, Item, item
 from dalembert.reporting.tree_facts import TreeFacts
 
-NODES = 1000
+NODES, FEW_NODES = 1000, 10
+ROUND_OFF = 64.0 * EPS  # per body
+SETTLED = 1e-11  # tolerance that positions are not solved beyond
 CLOSED = 1e-6  # a configuration that is farther open tells nothing about redundant rows
 
 
@@ -44,49 +50,96 @@ def judge_constraints(facts: TreeFacts) -> list[Item]:
     return out
 
 
+def seen_nodes(facts: TreeFacts, most: int) -> Array:
+    """Nodes that are looked at."""
+    last = len(facts.traj) - 1
+    return np.unique(np.linspace(min(1, last), last, most).astype(int))
+
+
 def relative_rates(facts: TreeFacts) -> Array:
     """Largest |G v| / (|G| |v|) of each row."""
     q, v = facts.traj.q, facts.traj.v
-    nodes = np.unique(np.linspace(min(1, len(q) - 1), len(q) - 1, NODES).astype(int))
     worst = np.zeros(len(facts.model.constraint_labels))
-    for k in nodes:
+    for k in seen_nodes(facts, NODES):
         G = facts.model.constraint_rows(q[k])[1]
         scale = np.linalg.norm(G, axis=1) * np.linalg.norm(v[k])
         worst = np.maximum(worst, np.abs(G @ v[k]) / np.where(scale > 0.0, scale, 1.0))
     return worst
 
 
-def allowed(facts: TreeFacts) -> float:
-    """Round-off, or what the tolerance of the stepper leaves."""
-    return max(EXACT_FLOOR, 10.0 * float(facts.traj.meta["options"].get("tol", 0.0)))
+class Measured(NamedTuple):
+    """A residual, its limit, its unit, and the row it belongs to."""
+
+    value: float
+    limit: float
+    unit: str
+    row: int
+
+    @property
+    def excess(self) -> float:
+        """Residual over limit; infinite where it is not a number."""
+        return float(np.nan_to_num(ratio(self.value, self.limit), nan=np.inf))
+
+
+def round_off(facts: TreeFacts) -> float:
+    """R"""
+    return ROUND_OFF * (len(facts.model.bodies) + 1)
+
+
+def rate_limit(facts: TreeFacts) -> float:
+    """Of |G v| / (|G| |v|)."""
+    return round_off(facts) * (1.0 + ratio(facts.reach, facts.extent)) + 10.0 * facts.tol
+
+
+def gap_limits(facts: TreeFacts, units: list[str]) -> list[float]:
+    """Of |g| of each row, m or rad."""
+    traj, labels = facts.traj, facts.model.constraint_labels
+    lengths = np.max([np.linalg.norm(facts.model.constraint_rows(traj.q[k])[1], axis=1) for k in seen_nodes(facts, FEW_NODES)], axis=0)
+    speed = float(np.max(np.linalg.norm(traj.v[facts.regular], axis=1), initial=0.0))
+    numbers = {"m": facts.reach, "rad": 1.0, "coupling": float(np.max(np.abs(traj.q[facts.regular]), initial=1.0))}
+    size = [numbers["coupling" if what == "coupling" else unit] for (_, what), unit in zip(labels, units, strict=False)]
+    left = 10.0 * max(facts.tol, SETTLED) * traj.h * speed
+    return [round_off(facts) * x + left * length for x, length in zip(size, lengths, strict=False)]
+
+
+def worst_of(values: Array, limits: list[float], unit: str, rows: list[int]) -> Measured:
+    """The row that is nearest to its limit, or farthest beyond."""
+    return max((Measured(float(values[r]), limit, unit, r) for r, limit in zip(rows, limits, strict=True)), key=lambda x: x.excess)
 
 
 def judge_loops(facts: TreeFacts, rates: Array) -> Item:
     """Residuals of positions in m and rad, and their rates."""
-    model = facts.model
-    units, labels = row_units(model)[: len(rates)], model.constraint_labels
-    errors = model.loop_errors(facts.traj.q[min(1, len(facts.traj) - 1) :])
-    worst = np.abs(np.concatenate(list(errors.values()), axis=1)).max(axis=0)
-    limit, size = allowed(facts), machine_size(model)
-    words = [f"{max(w for w, u in zip(worst, units, strict=True) if u == unit):.2g} {unit}" for unit in ("m", "rad") if unit in units]
-    text = f"loops closed to {' and '.join(words)}, rates to {rates.max():.2g} of their terms"
-    measured = max(float(np.max(worst / np.where(np.array(units) == "m", size, 1.0))), float(rates.max()))
-    return _judged(facts, "loops", text, measured, limit, labels[int(np.argmax(np.maximum(worst, rates)))][0])
+    units = row_units(facts.model)[: len(rates)]
+    errors = facts.model.loop_errors(facts.traj.q[min(1, len(facts.traj) - 1) :])
+    gaps = np.abs(np.concatenate(list(errors.values()), axis=1)).max(axis=0)
+    limits, found = gap_limits(facts, units), []
+    for unit in ("m", "rad"):
+        rows = [r for r, u in enumerate(units) if u == unit]
+        if rows:
+            found.append(worst_of(gaps, [limits[r] for r in rows], unit, rows))
+    rate = worst_of(rates, [rate_limit(facts)] * len(rates), "", list(range(len(rates))))
+    words = " and ".join(f"{x.value:.2g} {x.unit}" for x in found)
+    allowed = ", ".join(f"{x.limit:.2g} {x.unit}".strip() for x in [*found, rate])
+    return _judged(facts, "loops", f"loops closed to {words}, rates to {rate.value:.2g} of their terms", allowed, [*found, rate])
 
 
 def judge_rates(facts: TreeFacts, rates: Array) -> Item:
     """Rows on velocities alone."""
-    labels = facts.model.constraint_labels[-len(rates) :]
-    text = f"joints on velocities hold to {rates.max():.2g} of their terms"
-    return _judged(facts, "nonholonomic", text, float(rates.max()), allowed(facts), labels[int(np.argmax(rates))][0])
+    first = len(facts.model.constraint_labels) - len(rates)
+    found = worst_of(rates, [rate_limit(facts)] * len(rates), "", list(range(len(rates))))
+    text = f"joints on velocities hold to {found.value:.2g} of their terms"
+    return _judged(facts, "nonholonomic", text, f"{found.limit:.2g}", [found._replace(row=first + found.row)])
 
 
-def _judged(facts: TreeFacts, name: str, text: str, measured: float, limit: float, joint: str) -> Item:
+def _judged(facts: TreeFacts, name: str, text: str, allowed: str, found: list[Measured]) -> Item:
+    worst = max(found, key=lambda x: x.excess)
     if name not in facts.traj.stepper.handles:
-        return item(name, NOT_APPLICABLE, measured, None, f"{text} (not promised)")
-    if measured <= limit:
-        return item(name, PASS, measured, "exactly", f"{text} (promised: exactly)", limit)
-    return item(name, FAIL, measured, "exactly", f"{text}, worst at {joint!r} (promised: exactly, here {limit:.2g})", limit)
+        return item(name, NOT_APPLICABLE, worst.value, None, f"{text} (not promised)")
+    promised = f"(promised: exactly, here {allowed})"
+    if worst.value <= worst.limit:
+        return item(name, PASS, worst.value, "exactly", f"{text} {promised}", worst.limit)
+    joint = facts.model.constraint_labels[worst.row][0]
+    return item(name, FAIL, worst.value, "exactly", f"{text}, worst at {joint!r} {promised}", worst.limit)
 
 
 def redundancy(facts: TreeFacts) -> list[Item]:

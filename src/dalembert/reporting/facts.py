@@ -5,6 +5,8 @@ Two kinds of limits are used throughout. With N steps (substeps of a composition
     exact    max(1e-11, eps N)           round-off: each step may add eps of the scale, all with the same sign
     order    min((h Omega)^p, 0.2)       p the order; Omega the fastest rate that the run shows or the model implies; plus the exact limit
 
+All energies are relative to T, the energy scale of the run, and limits follow from its regular nodes: see scale.py.
+
 Omega is the largest of: |omega|; the relative rate of change of the velocity, seen between nodes and between a node and the interval before
 it; sqrt(m g l / J) of a hanging body; damping / inertia; sqrt(torque / J) of the wrenches. J is the smallest inertia. With this Omega the
 errors of correct runs of order 2 stay below a third of the limit (measured over some thousand random bodies, forces and step sizes).
@@ -22,6 +24,7 @@ from dalembert.errors import UnknownNameError
 from dalembert.families import find_family
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.reporting.scale import EnergyScale, energy_scale, lasting
 from dalembert.steppers.compose import find_composition
 
 EPS = float(np.finfo(float).eps)
@@ -167,10 +170,53 @@ class Facts:
         """Angular momentum about the reference point by the rotation alone, body axes: I omega."""
         return self.omega @ self.inertia
 
+    @property
+    def uncounted(self) -> bool:
+        """Something may give energy to the system, and nobody counts how much."""
+        driven = self.controlled or "wrench" in self.features
+        return bool(self.unknown) or (driven and not self.has_ledger)
+
     @cached_property
+    def reaches(self) -> Array:
+        """Greatest distance of a body from the world origin at each node, m: the size of the numbers that cancel."""
+        return np.asarray(np.linalg.norm(self.com, axis=-1))
+
+    @property
+    def reach(self) -> float:
+        """The same over all regular nodes."""
+        return float(np.max(self.reaches[self.regular], initial=0.0))
+
+    @property
+    def weight(self) -> float:
+        """Weight of the system, N."""
+        return float(self.traj.model.total_mass * np.linalg.norm(self.traj.model.gravity))
+
+    @cached_property
+    def energy_noise(self) -> float:
+        """Round-off of the energies, J: 16 eps of those of the start, and of weight times distance from the origin."""
+        start = float(self.traj.kinetic[0] + 2.0 * abs(self.traj.potential[0]))
+        return 16.0 * EPS * (start + self.weight * float(self.reaches[0]))
+
+    @cached_property
+    def _scale(self) -> EnergyScale:
+        work = None if self.uncounted else self.traj.work if self.has_ledger else np.zeros(len(self.traj))
+        takes = self.damped and not self.has_ledger
+        return energy_scale(self.traj.kinetic, self.traj.potential, work, takes, self.energy_noise)
+
+    @property
     def kinetic_scale(self) -> float:
-        """Largest kinetic energy of the run, J."""
-        return float(np.max(self.traj.kinetic, initial=0.0))
+        """T, the largest kinetic energy that the start of the run explains, J."""
+        return self._scale.scale
+
+    @property
+    def regular(self) -> Any:
+        """Nodes whose energy is explained."""
+        return self._scale.regular
+
+    @property
+    def excess(self) -> Array:
+        """E - E(0) - work at the nodes, J; 0 where nobody counts the work."""
+        return self._scale.excess
 
     @property
     def turns(self) -> float:
@@ -180,19 +226,46 @@ class Facts:
     @cached_property
     def rate(self) -> float:
         """Omega, 1/s."""
-        return max(size(self.omega), self._change_rate(), *self._model_rates())
+        return max(self.own_rate, self._change_rate())
+
+    @cached_property
+    def own_rate(self) -> float:
+        """Omega without the rate of change that the run shows, 1/s."""
+        return max(size(self.omega[self.regular]), *self._model_rates())
+
+    @cached_property
+    def motion(self) -> tuple[Array, Array]:
+        """z = sqrt(m) (r omega, v), r the radius of gyration: |z|^2 is about 2 T; at the nodes, and in the intervals before them."""
+        model = self.traj.model
+        radius = np.sqrt(np.trace(self.inertia) / model.total_mass)
+        weights = np.sqrt(model.total_mass) * np.array([radius] * 3 + [1.0] * (model.nv - 3))
+        return self.traj.v * weights, self.traj.v_interval * weights
+
+    @cached_property
+    def changes(self) -> Array:
+        """|dz/dt| between nodes."""
+        return np.asarray(np.linalg.norm(np.diff(self.motion[0], axis=0), axis=1) / (self.traj.h * self.traj.meta["every"]))
 
     def _change_rate(self) -> float:
-        """Largest |du/dt| / |u| of the twist u = (r omega, v), r the radius of gyration."""
-        model, h = self.traj.model, self.traj.h
-        radius = np.sqrt(np.trace(self.inertia) / model.total_mass)
-        weights = np.array([radius] * 3 + [1.0] * (model.nv - 3))
-        nodes, intervals = self.traj.v * weights, self.traj.v_interval * weights
-        scale = size(nodes)
-        if scale == 0.0 or len(nodes) < 2:
+        """Largest lasting |dz/dt| / max |z| of regular nodes, seen between nodes and between a node and the interval before it."""
+        (z, interval), ok = self.motion, self.regular
+        scale = size(z[ok])
+        if not scale > 0.0 or len(z) < 2:
             return 0.0
-        between = size(np.diff(nodes, axis=0)) / (h * self.traj.meta["every"])
-        return max(between, 2.0 * size(nodes[1:] - intervals) / h) / scale
+        before = 2.0 * np.linalg.norm(z[1:] - interval, axis=1) / self.traj.h
+        return max(lasting(self.changes, ok[1:] & ok[:-1]), lasting(before, ok[1:])) / scale
+
+    @property
+    def first_error(self) -> float:
+        """Energy error of a single step relative to T, 2 h |z| |dz/dt| (h Omega)^(p-1) / T; 0 for runs longer than 1/Omega.
+
+        From rest T grows like the square of time: a run of a few steps has not outgrown the error of the first one.
+        """
+        h, own = self.traj.h, self.own_rate
+        if len(self.traj) < 2 or own * float(self.traj.t[-1] - self.traj.t[0]) >= 1.0:
+            return 0.0
+        fastest = lasting(self.changes, np.isfinite(self.changes))
+        return ratio(2.0 * h * np.sqrt(2.0 * self.kinetic_scale) * fastest * (h * own) ** (self.order - 1), self.kinetic_scale)
 
     def _model_rates(self) -> tuple[float, ...]:
         """Rates that the model implies: hanging under gravity, damping, turning under its wrenches."""
@@ -221,10 +294,19 @@ class Facts:
         return max(EXACT_FLOOR, 8.0 * EPS * self.steps)
 
     @property
+    def tol(self) -> float:
+        """The tolerance of the stepper's equations; 0 for those that solve none."""
+        return float(self.traj.meta.get("options", {}).get("tol", 0.0))
+
+    @property
+    def unsolved(self) -> float:
+        """What a step leaves of its equations, relative: a last correction follows the residual r <= tol, and leaves r^2."""
+        return min(float(np.max(self.traj.solver["residual"], initial=0.0)), self.tol) ** 2
+
+    @property
     def solved_limit(self) -> float:
-        """Round-off, and what is left of the Newton residual r after the last correction, r^2 in each step."""
-        residual = float(np.max(self.traj.solver["residual"], initial=0.0))
-        return self.exact_limit + self.steps * residual**2
+        """Round-off, and what the steps leave of their equations."""
+        return self.exact_limit + self.steps * self.unsolved
 
     def order_error(self, growth: float = 0.0) -> float:
         """(h Omega)^p (1 + Omega T)^growth: growth 0 for errors that stay bounded, 1/2 if they wander, 1 if they add up."""
@@ -244,6 +326,6 @@ class Facts:
         """What a balance against the ledger may miss; it adds up over the run for methods that promise nothing."""
         return self.order_limit(0.0 if promised else 1.0)
 
-    def noise(self, values: Array, scale: float) -> float:
-        """Round-off of values, relative to a scale that may be smaller than they are."""
-        return 16.0 * EPS * ratio(float(np.max(np.abs(values), initial=0.0)), scale)
+    def noise(self, scale: float) -> float:
+        """Round-off of the energies, relative to a scale that may be smaller than they are."""
+        return ratio(self.energy_noise, scale)

@@ -1,8 +1,8 @@
 """Energy, momenta of the declared symmetries, and constraints of a run of a Lagrangian.
 
 Energy: a band of (h Omega)^p without drift, where the stepper promises that and nothing works but what has a potential; with forces,
-damping or control its change equals the work. Constraints on velocities, or ones that depend on time, void the promise: then it is
-measured.
+damping or control its change equals the work. Constraints on velocities, A v = 0, do no work, and the energy is judged by the same band,
+but no method promises it: beyond, it warns. Constraints that depend on time do work that nobody counts: then it is measured.
 
 Momentum dL/dv . xi of each symmetry: constant to round-off, max(1e-11, eps N) of the sum of |p_i xi_i|, where the stepper promises that, xi
 is affine in q (only such symmetries act on a discrete Lagrangian) and no constraint pushes along it: G xi = 0 and A xi = 0. With forces
@@ -14,13 +14,20 @@ The first node is the user's, and was checked when the run began.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from dalembert.model.rotation import Array
-from dalembert.reporting.energy import NOTICEABLE, balance, judge_bounded, judge_dissipation, judge_exact, judge_unpromised, judge_work
-from dalembert.reporting.facts import EPS, ORDER_CAP, ratio
+from dalembert.reporting.energy import (
+    NOTICEABLE,
+    balance,
+    judge_dissipation,
+    judge_exact,
+    judge_explosion,
+    judge_promised,
+    judge_unpromised,
+    judge_work,
+)
+from dalembert.reporting.facts import EPS, ratio
 from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.reporting.lagrangian_facts import LagrangianFacts
 
@@ -39,24 +46,21 @@ def judge_lagrangian(facts: LagrangianFacts) -> list[Item | None]:
 
 def judge_energy(facts: LagrangianFacts) -> list[Item]:
     """A band, a balance, or only what it did."""
-    if not np.isfinite(facts.traj.energy).all():
-        return [item("energy", WARN, None, None, "energy is not finite: the motion has exploded")]
+    exploded = judge_explosion(facts)
+    if exploded and (facts.conservative or exploded.measured is None):
+        return [exploded]
     if facts.driven:
         return [_measured_energy(facts, "constraints depend on time and do work")]
     if facts.acting:
-        found = [judge_work(facts)]
+        found = [*([exploded] if exploded else []), judge_work(facts)]
         return [*found, judge_dissipation(facts)] if facts.acting == ("damping",) and facts.promise("energy") else found
-    if "nonholonomic" in facts.features and facts.promise("energy"):
-        return [_measured_energy(facts, "not promised: constraints on velocities")]
-    if facts.promise("energy") == "exactly":
-        return [judge_exact(facts, "energy", facts.traj.energy, facts.kinetic_scale)]
     if facts.promise("energy") is None:
         return [judge_unpromised(facts)]
-    found_band = judge_bounded(facts)
-    if found_band.verdict == FAIL and "drifts" not in found_band.text and facts.order_error() > ORDER_CAP:
-        words = found_band.text.removesuffix(f": {FAIL}")
-        return [replace(found_band, verdict=WARN, text=f"{words}, but h Omega = {facts.traj.h * facts.rate:.2g} is too coarse: {WARN}")]
-    return [found_band]
+    if "nonholonomic" in facts.features:
+        return [judge_promised(facts, "constraints on velocities")]
+    if facts.promise("energy") == "exactly":
+        return [judge_exact(facts, "energy", facts.traj.energy, facts.kinetic_scale)]
+    return [judge_promised(facts)]
 
 
 def _measured_energy(facts: LagrangianFacts, why: str) -> Item:
@@ -96,7 +100,7 @@ def judge_symmetry(facts: LagrangianFacts, i: int, name: str, terms: float, why:
     """Conserved, balanced, or measured. terms: the largest size of its terms."""
     J, exact = facts.traj.momentum[:, i], facts.promise("momentum") == "exactly"
     if not np.isfinite(J).all():
-        return item(name, WARN, None, None, f"{name} is not finite: the motion has exploded")
+        return item(name, FAIL, None, None, f"{name} is not finite: the motion has exploded")
     error = ratio(float(np.max(np.abs(J - J[0]))), terms)
     if facts.acting and not why:
         return judge_impulse(facts, i, name, terms)

@@ -42,6 +42,21 @@ class LagrangianFacts(Facts):
         """Constraints depend on time: they do work that nobody counts."""
         return "driven" in self.features
 
+    @property
+    def uncounted(self) -> bool:
+        """Something may give energy to the system, and nobody counts how much."""
+        return self.driven or (bool(set(self.acting) - {"damping"}) and not self.has_ledger)
+
+    @property
+    def reaches(self) -> Array:  # type: ignore[override]
+        """A formula has no origin."""
+        return np.zeros(len(self.traj))
+
+    @property
+    def weight(self) -> float:
+        """Nor a weight."""
+        return 0.0
+
     @cached_property
     def acting(self) -> tuple[str, ...]:
         """Forces outside the Lagrangian; a control that never did anything is none."""
@@ -68,7 +83,7 @@ class LagrangianFacts(Facts):
     # scales ------------------------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _weighted(self) -> tuple[Array, Array]:
+    def motion(self) -> tuple[Array, Array]:
         """z at the nodes, and at the ends of the intervals with their velocities."""
         factor = _factors(np.atleast_3d(self.model.mass_matrix(self.traj.q, self.traj.v)))
         return _apply(factor, self.traj.v), _apply(factor[1:], self.traj.v_interval)
@@ -76,28 +91,19 @@ class LagrangianFacts(Facts):
     @property
     def turns(self) -> float:
         """Length of the path of z over 2 pi max |z|: a circle counts as one."""
-        z = self._weighted[0]
+        z = self.motion[0]
         scale = size(z)
         length = float(np.sum(np.linalg.norm(np.diff(z, axis=0), axis=1)))
         return length / (2.0 * np.pi * scale) if scale > 0.0 else 0.0
 
     @cached_property
-    def rate(self) -> float:
-        """Omega, 1/s."""
-        return max(self._change_rate(), self._linear_rate())
-
-    def _change_rate(self) -> float:
-        z, interval = self._weighted
-        scale = size(z)
-        if not scale > 0.0 or len(z) < 2:
+    def own_rate(self) -> float:
+        """Fastest rate of the linearised motion, over regular nodes along the run and the fastest one."""
+        there = np.flatnonzero(self.regular)
+        if not len(there):
             return 0.0
-        between = size(np.diff(z, axis=0)) / (self.traj.h * self.traj.meta["every"])
-        return max(between, 2.0 * size(z[1:] - interval) / self.traj.h) / scale
-
-    def _linear_rate(self) -> float:
-        """Fastest rate of the linearised motion, over nodes along the run and the fastest one."""
-        last = len(self.traj) - 1
-        nodes = np.unique([*np.linspace(0, last, NODES).astype(int), int(np.argmax(self.traj.kinetic))])
+        fastest = there[np.argmax(self.traj.kinetic[there])]
+        nodes = np.unique([*there[np.linspace(0, len(there) - 1, NODES).astype(int)], fastest])
         found = [self._rate_at(self.traj.q[k], self.traj.v[k], float(self.traj.t[k])) for k in nodes]
         return max(found, default=0.0)
 

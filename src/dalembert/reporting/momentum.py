@@ -11,7 +11,7 @@ A stepper that promises momentum keeps these to round-off (`Facts.exact_limit`),
 which the ledger of the run adds up: P(t) - P(0) = impulse to round-off too (`Facts.ledger_limit`). For other steppers the balance holds
 within the order of the method, with an error that grows like a random walk for self-adjoint ones (tln under gravity) and like time for the
 rest; it is judged only where that limit is below 0.2 and the impulse exceeds twice the limit, so that a force with the wrong sign (error:
-twice the impulse) always fails. Errors are relative to sqrt(2 m T) (linear; T the largest kinetic energy) and max(|L|, |x| |P|) (angular),
+twice the impulse) always fails. Errors are relative to sqrt(2 m T) (linear; T the energy scale, scale.py) and max(|L|, |x| |P|) (angular),
 or to the impulse where that is larger.
 """
 
@@ -46,6 +46,11 @@ class Part(NamedTuple):
     def limit(self, exact: float) -> float:
         """The exact limit, and the round-off of the terms that cancel."""
         return exact + 16.0 * EPS * ratio(self.terms, self.scale)
+
+
+def critical_part(parts: list[Part], exact: float) -> Part:
+    """The part that is nearest to its limit, or farthest beyond; one that is not a number comes first."""
+    return max(parts, key=lambda p: float(np.nan_to_num(ratio(p.error(), p.limit(exact)), nan=np.inf)))
 
 
 def linear(facts: Facts) -> Part:
@@ -105,7 +110,7 @@ def judge_conservation(facts: Facts) -> Item:
         why = f"forces that are not judged: {', '.join(sorted(facts.unknown))}" if facts.unknown else "other forces than gravity act"
         return item(name, NOT_APPLICABLE, None, promised, f"momentum is not conserved by the model ({why})")
     labels = ", ".join(p.label for p in parts)
-    critical = max(parts, key=lambda p: ratio(p.error(), p.limit(facts.exact_limit)))
+    critical = critical_part(parts, facts.exact_limit)
     error, limit = critical.error(), critical.limit(facts.exact_limit)
     if promised != "exactly":
         return item(name, NOT_APPLICABLE, error, promised, f"momentum ({labels}) conserved to {error:.2g} (not promised)")
@@ -126,7 +131,7 @@ def judge_balance(facts: Facts) -> Item | None:
     resolved = facts.order_error(growth) <= ORDER_CAP
     parts = balance_parts(facts)
     seen = [part for part, impulse in parts if exact or (resolved and impulse >= 2.0 * part.limit(limit) * part.scale > 0.0)]
-    critical = max(seen or [part for part, _ in parts], key=lambda p: ratio(p.error(), p.limit(limit)))
+    critical = critical_part(seen or [part for part, _ in parts], limit)
     error, bound = critical.error(), critical.limit(limit)
     text = f"change of momentum equals the impulse to {error:.2g}"
     if not seen:

@@ -10,13 +10,14 @@ from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, it
 ATTITUDE_FLOOR = 1e-13
 ATTITUDE_NOTICEABLE = 1e-8
 CLOSE = 0.8
+RARE = 0.01
 ENDED_EARLY = ("interrupted", "killed", "running")
 
 
 def judge_attitude(facts: Facts) -> Item:
     """| |q| - 1 | of all quaternions and |R^T R - 1|: round-off, max(1e-13, eps N)."""
     traj = facts.traj
-    errors = [0.0]
+    errors = []
     for j in traj.model.joints:
         start = traj.model.q_slices()[j.name].start
         for slot in j.coordinates.quaternion_slots():
@@ -24,7 +25,7 @@ def judge_attitude(facts: Facts) -> Item:
             errors.append(float(np.max(np.abs(np.linalg.norm(q, axis=-1) - 1.0))))
     R = traj.poses[..., :3, :3]
     errors.append(float(np.max(np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)))))
-    error, promised = max(errors), facts.promise("attitude")
+    error, promised = float(np.max(errors)), facts.promise("attitude")
     text = f"rotations are orthogonal to {error:.2g}"
     if promised != "exactly":
         return item("attitude", WARN if error > ATTITUDE_NOTICEABLE else NOT_APPLICABLE, error, promised, f"{text} (not promised)")
@@ -44,17 +45,38 @@ def judge_body_momentum(facts: Facts) -> Item | None:
 
 
 def judge_solver(facts: Facts) -> Item:
-    """Newton iterations; a warning where they come close to their limit. `measured` is the largest number of iterations of one step."""
-    solver, allowed = facts.traj.solver, facts.traj.meta.get("options", {}).get("max_iterations")
+    """Effort and success of Newton's method, or of the error control of an adaptive method, in the steps that were not split.
+
+    A warning where iterations come close to their limit, or where what the solver reports is beyond its tolerance in more than one interval
+    of a hundred: relative to a velocity near zero, a correction at round-off is no small part. `measured` is the largest number of
+    iterations of one step.
+    """
+    solver, options = facts.traj.solver, facts.traj.meta.get("options", {})
     if facts.traj.stepper.python or not len(solver["iterations"]) or not solver["iterations"].any():
         return item("solver", NOT_APPLICABLE, None, None, "solver: no equation was solved iteratively")
-    whole = solver["substeps"] == 0.0  # steps that were split are judged by themselves
-    mean, most = float(solver["iterations"].sum()) / facts.steps, float(np.max(solver["max_iterations"][whole], initial=0.0))
-    text = f"solver: {mean:.2g} iterations per step, at most {most:.0f}, residual at most {float(solver['residual'].max()):.2g}"
-    if allowed is None:
-        return item("solver", PASS, most, None, text)
-    close = most >= CLOSE * allowed
-    return item("solver", WARN if close else PASS, most, None, f"{text} (limit {allowed} iterations)", allowed)
+    adaptive, whole = facts.traj.stepper.adaptive, solver["substeps"] == 0.0
+    if not whole.any():
+        return item("solver", NOT_APPLICABLE, None, None, "solver: all steps were split")
+    allowed = options.get("max_substeps" if adaptive else "max_iterations")
+    per_interval = facts.steps / len(whole)
+    mean, most = float(solver["iterations"][whole].mean()) / per_interval, float(solver["max_iterations"][whole].max())
+    left = solver["residual"][whole]
+    what, tolerance = _left_over(facts, float(left.max()))
+    limit = "" if allowed is None else f" (limit {allowed:g})"
+    text = f"solver: {mean:.2g} {'internal steps' if adaptive else 'iterations'} per step, at most {most:.0f}{limit}, {what}"
+    text += "" if whole.all() else ", steps that were split aside"
+    good = (allowed is None or most < CLOSE * allowed) and np.mean(left > 2.0 * tolerance) <= RARE
+    return item("solver", PASS if good else WARN, most, None, text, allowed)
+
+
+def _left_over(facts: Facts, left: float) -> tuple[str, float]:
+    """(words, tolerance) about what a solver reports as `info[1]`, at most `left`; infinite where the tolerance limits something else."""
+    if facts.traj.stepper.adaptive:
+        return f"error of an internal step at most {left:.2g} of its tolerance", 1.0
+    if facts.traj.meta["family"] == "variational":
+        return f"last correction at most {left:.2g} of the velocity, the next one expected within {facts.tol:g}", np.inf
+    what = f"last correction at most {left:.2g} of the velocity" if facts.traj.is_lagrangian else f"last residual at most {left:.2g}"
+    return (f"{what} (tolerance {facts.tol:g})", facts.tol) if facts.tol else (what, np.inf)
 
 
 def judge_split(facts: Facts) -> Item | None:

@@ -1,7 +1,7 @@
 """Energy and momentum of a tree.
 
 Momentum: components that belong to a symmetry of the machine (`symmetries.py`) stay constant to round-off where the stepper promises
-that, max(1e-11, eps N) relative to sqrt(2 m T) (linear; T the largest kinetic energy) or to the largest sum of |x| |p| + |spin| over the
+that, max(1e-11, eps N) relative to sqrt(2 m T) (linear; T the energy scale, scale.py) or to the largest sum of |x| |p| + |spin| over the
 bodies (angular, x from the axis or point).
 
 Where wrenches, dampers, limits, functions or a control act, the change of momentum equals the impulse of all forces from outside, which the
@@ -9,7 +9,7 @@ engine adds up step by step, along every motion that joints and loops to the wor
 momentum, by the forced discrete Noether theorem.
 
 Energy: a band of (h Omega)^p without drift, as for bodies (`energy.py`), where the stepper promises that, all forces have a smooth
-potential, no joint is on velocities and no step was split; with dampers alone it never rises. Where the step is too coarse for the order
+potential and no step was split; with dampers alone it never rises. Where joints are on velocities, or the step is too coarse for the order
 to mean anything, (h Omega)^p > 0.2, a wider band warns and does not fail. With other forces its change equals their work, within
 (h Omega)^p of the kinetic energy or of all work that was done. Everything else is measured.
 """
@@ -21,14 +21,13 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.model.rotation import Array, rotate
-from dalembert.reporting.energy import balance, judge_bounded, judge_dissipation, judge_unpromised
-from dalembert.reporting.facts import ORDER_CAP, ratio, size
+from dalembert.reporting.energy import balance, judge_dissipation, judge_explosion, judge_promised, judge_unpromised, unless_coarse
+from dalembert.reporting.facts import ratio, size
 from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
-from dalembert.reporting.momentum import Part
+from dalembert.reporting.momentum import Part, critical_part
 from dalembert.reporting.symmetries import Symmetry, armature_momentum, symmetries, ties
-from dalembert.reporting.tree_facts import TreeFacts
+from dalembert.reporting.tree_facts import POTENTIAL, TreeFacts
 
-POTENTIAL = {"tree", "gravity", "spring", "stiffness", "armature", "loops", "nonholonomic"}
 OUTSIDE = {"function", "wrench", "damping", "limits"}
 ACCOUNTED = {"control", "function", "wrench", "damping", "limits"}  # forces whose work the engine writes down
 
@@ -43,10 +42,11 @@ def judge_tree(facts: TreeFacts) -> list[Item]:
 
 def judge_energy(facts: TreeFacts) -> list[Item]:
     """A band, a balance against the work, or only what it did."""
+    exploded = judge_explosion(facts)
+    if exploded:
+        return [exploded]
     others = facts.features - POTENTIAL | ({"control"} if facts.controlled else set()) | ({"damping"} if facts.damped else set())
     others -= set() if facts.stopped else {"limits"}
-    if not np.isfinite(facts.traj.energy).all():
-        return [item("energy", WARN, None, None, "energy is not finite: the motion has exploded")]
     doubt = _doubt(facts)
     if others - ACCOUNTED or (others and not facts.has_ledger):
         return [item("energy", NOT_APPLICABLE, None, None, f"energy is not judged ({', '.join(sorted(others))})")]
@@ -58,15 +58,7 @@ def judge_energy(facts: TreeFacts) -> list[Item]:
     if doubt:
         measured = judge_unpromised(facts)
         return [replace(measured, text=measured.text.replace("not promised", f"not promised: {doubt}"))]
-    return [_unless_coarse(facts, judge_bounded(facts))]
-
-
-def _unless_coarse(facts: TreeFacts, found: Item) -> Item:
-    """A warning instead of a failure where the order means nothing; a drift is one all the same."""
-    if found.verdict != FAIL or "drifts" in found.text or facts.order_error() <= ORDER_CAP:
-        return found
-    words = found.text.removesuffix(f": {FAIL}")
-    return replace(found, verdict=WARN, text=f"{words}, but h Omega = {facts.traj.h * facts.rate:.2g} is too coarse: {WARN}")
+    return [judge_promised(facts, "joints on velocities" if "nonholonomic" in facts.features else "")]
 
 
 def judge_account(facts: TreeFacts, doubt: str) -> Item:
@@ -75,15 +67,13 @@ def judge_account(facts: TreeFacts, doubt: str) -> Item:
     moved = sum(float(np.sum(np.abs(x))) for name, x in traj.account.items() if name != "impulse")
     scale = max(facts.kinetic_scale, moved)
     error = ratio(float(np.max(np.abs(traj.energy - traj.energy[0] - traj.work))), scale)
-    limit = facts.balance_limit(promised) + facts.noise(traj.energy, scale)
+    limit = facts.balance_limit(promised) + facts.noise(scale)
     words = f"change of energy equals the work{f' ({doubt})' if doubt else ''}"
-    return _unless_coarse(facts, balance(facts, "energy balance", words, error, limit, ratio(moved, scale), promised))
+    return unless_coarse(facts, balance(facts, "energy balance", words, error, limit, ratio(moved, scale), promised))
 
 
 def _doubt(facts: TreeFacts) -> str:
-    """Why the promise about energy does not hold for this run."""
-    if "nonholonomic" in facts.features:
-        return "joints on velocities"
+    """Why nothing is expected of the energy of this run."""
     if facts.turned_over:
         return f"the spring of joint {facts.turned_over!r} jumps at half a turn"
     if "limits" in facts.features and facts.stopped:
@@ -103,7 +93,7 @@ def judge_momentum(facts: TreeFacts) -> list[Item]:
         why = "a control acts" if facts.controlled else "a force given as a function acts" if driven else "the machine has no symmetry"
         return [item("momentum", NOT_APPLICABLE, None, promised, f"momentum is not judged ({why})")] if promised else []
     labels = ", ".join(p.label for p in found)
-    critical = max(found, key=lambda p: ratio(p.error(), p.limit(facts.exact_limit)))
+    critical = critical_part(found, facts.exact_limit)
     error, limit = critical.error(), critical.limit(facts.exact_limit)
     if promised != "exactly":
         return [item("momentum", NOT_APPLICABLE, error, promised, f"momentum ({labels}) conserved to {error:.2g} (not promised)")]
@@ -146,7 +136,7 @@ def part(facts: TreeFacts, symmetry: Symmetry) -> Part:
     if not np.any(twists[:, :3]):
         return Part(symmetry.label, series, linear, linear)
     scale = float(np.max(_moments(facts, symmetry.centre), initial=0.0))
-    return Part(symmetry.label, series, scale, scale + facts.extent * linear)
+    return Part(symmetry.label, series, scale, scale + facts.reach * linear)
 
 
 def _moments(facts: TreeFacts, centre: Array) -> Array:

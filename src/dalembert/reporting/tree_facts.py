@@ -27,6 +27,8 @@ from dalembert.reporting.facts import ORDER_CAP, Facts, size
 NODES = 5  # at which the forces are linearised
 DIFFERENCE = 1e-5  # rad or m
 CONSTRAINTS = {"loops", "nonholonomic"}
+POTENTIAL = {"tree", "free", "pivot", "gravity", "spring", "stiffness", "armature", *CONSTRAINTS}  # energy is kept
+TAKING = {"damping", "joint friction"}  # energy is only taken
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,24 @@ class TreeFacts(Facts):
         return bool(np.any(self.traj._account.get("limits", np.ones(1)) != 0.0))
 
     @property
+    def uncounted(self) -> bool:
+        """Something may give energy to the machine, and nobody counts how much."""
+        giving = self.features - POTENTIAL - TAKING - ({"limits"} if self._within_limits else set())
+        return bool(giving or self.controlled) and not self.has_ledger
+
+    @property
+    def _within_limits(self) -> bool:
+        """No limit, which is a spring, is strained at the start."""
+        q, at = self.traj.q[0], self.model.q_slices()
+        limited = [(j.limits, q[at[j.name]]) for j in self.model.joints if j.limits is not None and j.kind != "spherical"]
+        return all(float(lo) <= float(x[0]) <= float(hi) for (lo, hi), x in limited)
+
+    @property
+    def unsolved(self) -> float:
+        """Newton's method ends where it expects the next correction to be below the tolerance."""
+        return self.tol if self.traj.meta["family"] == "variational" else super().unsolved
+
+    @property
     def split(self) -> int:
         """Recorded intervals in which a step was split."""
         return int(np.count_nonzero(self.traj.solver["substeps"]))
@@ -74,10 +94,20 @@ class TreeFacts(Facts):
         return frames(self.model, self.traj.q, self.traj.v)
 
     @cached_property
+    def reaches(self) -> Array:
+        """Greatest distance of a body or anchor from the world origin at each node, m: the size of the numbers that cancel."""
+        places = [np.linalg.norm(f.position, axis=-1) + np.linalg.norm(self.model.body(b).com) for b, f in self.frames.items()]
+        anchors = max((float(np.linalg.norm(j.anchor)) for j in self.model.joints), default=0.0)
+        return np.asarray(np.maximum(np.max(places, axis=0), anchors))
+
+    @cached_property
     def extent(self) -> float:
-        """Greatest distance of a body or anchor from the world origin, m: the size of the numbers that cancel."""
-        places = [size(f.position) + float(np.linalg.norm(self.model.body(b).com)) for b, f in self.frames.items()]
-        return max([*places, *(float(np.linalg.norm(j.anchor)) for j in self.model.joints)], default=0.0)
+        """Size of the machine at the reference configuration, m: of the box around origins and anchors, and a radius of gyration."""
+        bodies = self.model.bodies
+        anchors = [*(j.anchor for j in self.model.joints if j.kind != "free"), *(x.anchor for x in self.model.loops)]
+        points = [*(b.position for b in bodies), *anchors]
+        gyration = [float(np.sqrt(np.trace(b.inertia) / b.mass)) + float(np.linalg.norm(b.com)) for b in bodies if b.mass > 0.0]
+        return float(np.ptp(np.array(points), axis=0).max()) + max(gyration, default=0.0)
 
     @property
     def turns(self) -> float:
@@ -86,10 +116,10 @@ class TreeFacts(Facts):
         return fastest * float(self.traj.t[-1] - self.traj.t[0]) / (2.0 * np.pi)
 
     @cached_property
-    def rate(self) -> float:
-        """Omega, 1/s."""
-        spinning = max((size(f.omega) for f in self.frames.values()), default=0.0)
-        return max(spinning, self._change_rate(), *self._linear_rates())
+    def own_rate(self) -> float:
+        """Omega without the rate of change that the run shows, 1/s."""
+        spinning = max((size(f.omega[self.regular]) for f in self.frames.values()), default=0.0)
+        return max(spinning, *self._linear_rates())
 
     def _weighted(self, found: dict[str, Frame], v: Array) -> Array:
         """z: |z|^2 = 2 T."""
@@ -103,14 +133,11 @@ class TreeFacts(Facts):
         parts += [np.sqrt(j.armature) * v[:, at[j.name]] for j in self.model.joints if j.armature > 0.0]
         return np.concatenate(parts, axis=1)
 
-    def _change_rate(self) -> float:
-        z = self._weighted(self.frames, self.traj.v)
-        scale = size(z)
-        if scale == 0.0 or len(z) < 2:
-            return 0.0
-        between = size(np.diff(z, axis=0)) / (self.traj.h * self.traj.meta["every"])
+    @cached_property
+    def motion(self) -> tuple[Array, Array]:
+        """z at the nodes, and at the ends of the intervals with their velocities."""
         interval = self._weighted(frames(self.model, self.traj.q[1:], self.traj.v_interval), self.traj.v_interval)
-        return max(between, 2.0 * size(z[1:] - interval) / self.traj.h) / scale
+        return self._weighted(self.frames, self.traj.v), interval
 
     def order_error(self, growth: float = 0.0) -> float:
         """As for bodies, twice that for methods of order 1."""
@@ -141,7 +168,8 @@ class TreeFacts(Facts):
 
     def _linear_rates(self) -> tuple[float, float]:
         """Fastest vibration and fastest decay about rest."""
-        nodes = np.unique(np.linspace(0, len(self.traj) - 1, NODES).astype(int))
+        there = np.flatnonzero(self.regular)
+        nodes = there[np.unique(np.linspace(0, len(there) - 1, NODES).astype(int))] if len(there) else [0]
         rates = [self._rates_at(self.traj.q[k], float(self.traj.t[k])) for k in nodes]
         return max(r[0] for r in rates), max(r[1] for r in rates)
 

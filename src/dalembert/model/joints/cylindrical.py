@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.model.joints._base import Axes, Primitive, VectorKind
-from dalembert.model.rotation import Array, quat_exp
+from dalembert.model.rotation import Array, quat_about
 
 
 class Cylindrical(VectorKind):
@@ -23,7 +23,7 @@ class Cylindrical(VectorKind):
     v_names, v_units = ("rate", "speed"), ("rad/s", "m/s")
 
     def transform(self, q: Array, axes: Axes) -> tuple[Array, Array]:
-        return q[..., 1:] * axes.axis, quat_exp(q[..., :1] * axes.axis)
+        return q[..., 1:] * axes.axis, quat_about(axes.axis, q[..., :1])
 
     def subspace(self, q: Array, axes: Axes) -> Array:
         S = np.zeros((*q.shape[:-1], 6, 2))

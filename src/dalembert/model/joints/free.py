@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.model.joints._base import Axes, JointKind, Primitive
-from dalembert.model.rotation import Array, quat_conj, quat_exp, quat_log, quat_mul, rotate
+from dalembert.model.rotation import Array, quat_conj, quat_exp, quat_log, quat_mul, rotate, sinc
 
 
 def left_jacobian_times(w: Array, x: Array) -> Array:
@@ -19,7 +19,7 @@ def left_jacobian_times(w: Array, x: Array) -> Array:
     (1 - cos t)/t^2 = sinc(t/2)^2/2 has no cancellation; (t - sin t)/t^3 is its series below t = 0.5, where seven terms leave 1e-17.
     """
     t = np.linalg.norm(w, axis=-1, keepdims=True)
-    b = 0.5 * np.sinc(t / (2 * np.pi)) ** 2
+    b = 0.5 * sinc(0.5 * t) ** 2
     small = t < 0.5
     t2 = np.where(small, t * t, 0.0)
     series = (1 - t2 / 20 * (1 - t2 / 42 * (1 - t2 / 72 * (1 - t2 / 110 * (1 - t2 / 156 * (1 - t2 / 210)))))) / 6

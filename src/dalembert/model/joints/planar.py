@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.model.joints._base import Axes, Primitive, VectorKind, across
-from dalembert.model.rotation import Array, quat_exp, rotate
+from dalembert.model.rotation import Array, quat_about, rotate
 
 
 class Planar(VectorKind):
@@ -29,11 +29,11 @@ class Planar(VectorKind):
 
     def transform(self, q: Array, axes: Axes) -> tuple[Array, Array]:
         shift = q[..., :1] * axes.axis2 + q[..., 1:2] * np.cross(axes.axis, axes.axis2)
-        return shift, quat_exp(q[..., 2:] * axes.axis)
+        return shift, quat_about(axes.axis, q[..., 2:])
 
     def subspace(self, q: Array, axes: Axes) -> Array:
         S = np.zeros((*q.shape[:-1], 6, 3))
-        back = quat_exp(-q[..., 2:] * axes.axis)
+        back = quat_about(axes.axis, -q[..., 2:])
         S[..., 3:, 0] = rotate(back, axes.axis2)
         S[..., 3:, 1] = rotate(back, np.cross(axes.axis, axes.axis2))
         S[..., :3, 2] = axes.axis

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.model.joints._base import Axes, Primitive, VectorKind
-from dalembert.model.rotation import Array, quat_exp
+from dalembert.model.rotation import Array, quat_about
 
 
 class Revolute(VectorKind):
@@ -24,7 +24,7 @@ class Revolute(VectorKind):
     v_names, v_units = ("rate",), ("rad/s",)
 
     def transform(self, q: Array, axes: Axes) -> tuple[Array, Array]:
-        return np.zeros((*q.shape[:-1], 3)), quat_exp(q * axes.axis)
+        return np.zeros((*q.shape[:-1], 3)), quat_about(axes.axis, q)
 
     def subspace(self, q: Array, axes: Axes) -> Array:
         S = np.zeros((*q.shape[:-1], 6, 1))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.model.joints._base import Axes, Primitive, VectorKind
-from dalembert.model.rotation import Array, quat_exp, quat_mul, rotate
+from dalembert.model.rotation import Array, quat_about, quat_mul, rotate
 
 
 class Universal(VectorKind):
@@ -24,12 +24,12 @@ class Universal(VectorKind):
     v_names, v_units = ("rate1", "rate2"), ("rad/s", "rad/s")
 
     def transform(self, q: Array, axes: Axes) -> tuple[Array, Array]:
-        turn = quat_mul(quat_exp(q[..., :1] * axes.axis), quat_exp(q[..., 1:] * axes.axis2))
+        turn = quat_mul(quat_about(axes.axis, q[..., :1]), quat_about(axes.axis2, q[..., 1:]))
         return np.zeros((*q.shape[:-1], 3)), turn
 
     def subspace(self, q: Array, axes: Axes) -> Array:
         S = np.zeros((*q.shape[:-1], 6, 2))
-        S[..., :3, 0] = rotate(quat_exp(-q[..., 1:] * axes.axis2), axes.axis)
+        S[..., :3, 0] = rotate(quat_about(axes.axis2, -q[..., 1:]), axes.axis)
         S[..., :3, 1] = axes.axis2
         return S
 
