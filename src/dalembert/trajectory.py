@@ -58,12 +58,12 @@ class Trajectory:
     @cached_property
     def kinetic(self) -> Array:
         """Kinetic energy of the nodes, J."""
-        return self.model.kinetic_energy(self.q, self.v)
+        return self._run_model.kinetic_energy(self.q, self.v)
 
     @cached_property
     def potential(self) -> Array:
         """Potential energy of the nodes, J."""
-        return self.model.potential_energy(self.q)
+        return self._run_model.potential_energy(self.q)
 
     @property
     def energy(self) -> Array:
@@ -119,8 +119,8 @@ class Trajectory:
         return joint_force(self, self._run_model, joint)
 
     @cached_property
-    def _run_model(self) -> Model:
-        """The model without the joints that the run ignored."""
+    def _run_model(self) -> Any:
+        """The model without the features that the run ignored."""
         return self.model.without(self.meta.get("ignore", ()))
 
     @cached_property

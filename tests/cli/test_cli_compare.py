@@ -41,7 +41,7 @@ def test_a_robot_is_compared_with_mujoco_by_default(call, tmp_path):
         "mujoco:implicitfast",
         "mujoco:rk4",
         "does not drift",
-        "contacts, damping, limits are left out",
+        "contact, damping, limits left out for all methods alike",
         "picture: q.png",
     ):
         assert text in result.output
@@ -63,7 +63,7 @@ def test_what_is_left_out_is_said_and_an_end_can_be_measured(call):
     out = call(
         "compare", QUADRUPED, "-m", "mk4,mujoco:rk4", "--h", "0.005", "-t", "0.5", "--reference", "mk8", "--gravity", "0,0,-1"
     ).output
-    assert "contacts, limits are left out" in out and "mk8 at rtol 1e-12" in out
+    assert "contact, limits left out" in out and "mk8 at rtol 1e-12" in out
 
 
 def test_a_start_can_be_given(call):

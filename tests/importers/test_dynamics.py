@@ -119,7 +119,7 @@ def test_ur5_swings_as_by_scipy_and_pinocchio(places, load):
 
     path = places.robots / URDF["ur5"][0]
     model = load(path, floating_base=False, package_dirs=[places.share])
-    ignore = ("limits", "joint friction", "damping", "armature")
+    ignore = ("contact", "limits", "joint friction")
     pin = pinocchio.buildModelFromUrdf(str(path))
     data, n = pin.createData(), model.nv
     q0 = np.array([0.3, -1.0, 0.8, -0.4, 0.2, 0.1])

@@ -25,23 +25,21 @@ from dalembert.reporting.facts import Facts, size
 
 NODES = 5  # at which the forces are linearised
 DIFFERENCE = 1e-5  # rad or m
-CONSTRAINTS = {"loops", "nonholonomic"}
 
 
 @dataclass(frozen=True)
 class TreeFacts(Facts):
-    """A run of bodies in joint coordinates. `model` is the one that the run saw: without the joints that it ignored."""
+    """A run of bodies in joint coordinates. `model` is the one that the run saw: without what it ignored."""
 
     @cached_property
     def model(self) -> Model:
-        """The model without joints that the run ignored."""
-        return self.traj._run_model
+        """The model without the features that the run ignored."""
+        return self.traj._run_model  # type: ignore[no-any-return]
 
     @cached_property
     def features(self) -> set[str]:
-        """Features of the model that acted: what a method handles acts even if it was to be ignored, but joints without coordinates."""
-        acting = set(self.traj.stepper.handles) - CONSTRAINTS
-        return set(features(self.model)) - (set(self.traj.meta.get("ignore", ())) - acting)
+        """Features of the model that acted."""
+        return features(self.model)
 
     @property
     def damped(self) -> bool:
