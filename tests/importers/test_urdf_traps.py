@@ -102,9 +102,7 @@ def test_a_negative_inertia_is_refused_when_it_is_run(tmp_path, load):
     inertia = '<mass value="1"/><inertia ixx="1" iyy="1" izz="-2" ixy="0" ixz="0" iyz="0"/>'
     path.write_text(robot(*PAIR, f'<link name="c"><inertial>{inertia}</inertial></link>', joint("k", "b", "c")))
     model = load(path, floating_base=False)
-    with pytest.raises(
-        dal.ModelError, match=r"mass matrix is indefinite.*body 'c' has the principal moments \[-2.0, .*Correct it"
-    ):
+    with pytest.raises(dal.ModelError, match=r"mass matrix is indefinite.*body 'c' has the principal moments \[-2.0, .*Correct it"):
         dal.simulate(model, "mk4", h=0.01, t_end=0.1, ignore=("limits", "contact"))
 
 

@@ -24,9 +24,12 @@ ARM = """<robot name="arm"><link name="base"/>
 <joint name="j2" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 0 -1"/>
 <axis xyz="1 0 0"/><dynamics damping="0.3"/></joint>
 <joint name="j3" type="continuous"><parent link="b"/><child link="c"/><origin xyz="0 0 -1"/><axis xyz="0 1 0"/></joint>
+<link name="d"><inertial><origin xyz="0 .1 -.3"/><mass value="0.5"/>
+<inertia ixx=".05" iyy=".06" izz=".04" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j4" type="continuous"><parent link="c"/><child link="d"/><origin xyz="0 0 -1"/><axis xyz="1 0 0"/></joint>
 </robot>"""
-TIP = np.array([0.2, 0.1, -0.7])  # in the frame of c
-THERE = TIP - [0, 0, 2]  # at the reference configuration
+TIP = np.array([0.2, 0.1, -0.7])  # in the frame of d
+THERE = TIP - [0, 0, 3]  # at the reference configuration
 
 
 def arm():
@@ -47,11 +50,11 @@ def test_plain_inverse_dynamics_is_pinocchios_rnea():
     rng = np.random.default_rng(1)
     m.add_force(dal.Spring("c", "world", stiffness=40.0))
     for _ in range(3):
-        q, v, a = rng.normal(size=(3, 3))
+        q, v, a = rng.normal(size=(3, 4))
         expected = pinocchio.rnea(theirs, theirs.createData(), circle(q), v, a)
         np.testing.assert_allclose(m.inverse_dynamics(q, v, a, passive=False), expected, rtol=1e-12, atol=1e-12)
         damped = m.without("spring").inverse_dynamics(q, v, a)
-        np.testing.assert_allclose(damped, expected + np.array([0.7, 0.3, 0.0]) * v, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(damped, expected + np.array([0.7, 0.3, 0.0, 0.0]) * v, rtol=1e-12, atol=1e-12)
 
 
 def test_plain_inverse_dynamics_is_mujocos_bias():
@@ -71,31 +74,32 @@ def test_plain_inverse_dynamics_is_mujocos_bias():
 
 
 def test_a_held_tip_accelerates_as_pinocchio_says():
-    """A point of the last link, held to the world by a ball: two of three joints' freedom are gone, the third row follows."""
-    m, theirs = arm().without("damping").copy(), judge()
-    m.add_loop("held", "spherical", "world", "c", anchor=THERE, point=THERE)
-    last = theirs.getJointId("j3")
+    """A point of the last link is held to the world by a ball: one freedom of four is left, and it moves."""
+    m, theirs = arm().without("damping"), judge()
+    last = theirs.getJointId("j4")
     rng = np.random.default_rng(3)
     for _ in range(3):
-        q, tau = 0.5 * rng.normal(size=(2, 3))
+        q, tau = 0.5 * rng.normal(size=(2, 4))
         data = theirs.createData()
         pinocchio.forwardKinematics(theirs, data, circle(q))
         here = data.oMi[last].act(TIP)
+        held = m.copy()
+        held.add_loop("held", "spherical", "world", "d", anchor=here, point=THERE)
+        _, v = held.assemble(q, rng.normal(size=4))
+        assert np.abs(v).max() > 0.1
+        places = pinocchio.SE3(np.eye(3), here), pinocchio.SE3(np.eye(3), TIP)
         contact = pinocchio.RigidConstraintModel(
-            pinocchio.ContactType.CONTACT_3D,
-            theirs,
-            0,
-            pinocchio.SE3(np.eye(3), here),
-            last,
-            pinocchio.SE3(np.eye(3), TIP),
-            pinocchio.ReferenceFrame.LOCAL,
+            pinocchio.ContactType.CONTACT_3D, theirs, 0, places[0], last, places[1], pinocchio.ReferenceFrame.LOCAL
         )
-        pinocchio.initConstraintDynamics(theirs, data, [contact])
-        v = np.zeros(3)
-        expected = pinocchio.constraintDynamics(theirs, data, circle(q), v, tau, [contact], [contact.createData()])
-        moved = dal.Model.from_dict({**m.to_dict(), "loops": []})
-        moved.add_loop("held", "spherical", "world", "c", anchor=here, point=THERE)
-        np.testing.assert_allclose(moved.forward_dynamics(q, v, tau), expected, atol=1e-8 * max(1.0, np.abs(expected).max()))
+        models, datas = pinocchio.StdVec_RigidConstraintModel(), pinocchio.StdVec_RigidConstraintData()
+        models.append(contact)
+        datas.append(contact.createData())
+        pinocchio.initConstraintDynamics(theirs, data, models, datas)
+        expected = pinocchio.constraintDynamics(theirs, data, circle(q), v, tau, models, datas)
+        a, multipliers = held.forward_dynamics(q, v, tau, multipliers=True)
+        scale = max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(a, expected, atol=1e-8 * scale)  # differences along the motion leave 1e-11
+        np.testing.assert_allclose(np.linalg.norm(multipliers), np.linalg.norm(datas[0].contact_force.linear), rtol=1e-8)
 
 
 def test_a_moving_four_bar_follows_its_one_coordinate():
@@ -144,8 +148,8 @@ def test_accelerations_meet_the_equations(name):
 
 
 def test_a_tree_has_no_multipliers_and_shapes_are_checked():
-    a, multipliers = arm().forward_dynamics(np.zeros(3), np.ones(3), multipliers=True)
-    assert a.shape == (3,) and multipliers.shape == (0,)
+    a, multipliers = arm().forward_dynamics(np.zeros(4), np.ones(4), multipliers=True)
+    assert a.shape == (4,) and multipliers.shape == (0,)
     m = loops.four_bar()
     with pytest.raises(dal.OptionError, match=r"tau has shape \(2,\); expected \(3,\)"):
         m.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(2))
