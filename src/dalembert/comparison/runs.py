@@ -113,6 +113,7 @@ class Comparison:
             return [
                 "energy relative to the largest kinetic energy, momentum to the largest momentum; CPU time of the steps alone.",
                 f"attitude: end of the run against: {self.reference.text}.",
+                *([f"{', '.join(self.ignored)} left out for all methods alike."] if self.ignored else []),
             ]
         lines = [
             "energy relative to the largest kinetic energy of the run that has least of it, momentum to that at the start; CPU time of "

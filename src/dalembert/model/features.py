@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import validate
+from dalembert.model.parts import WORLD
 from dalembert.model.touching import remove_contacts, touching
 
 if TYPE_CHECKING:
@@ -105,3 +107,26 @@ def without(model: Model, names: Any) -> Model:
     for name in wanted:
         REMOVALS[name](left)
     return left.frozen()
+
+
+class Featured:
+    """The part of `Model` that has to do with features."""
+
+    @staticmethod
+    def check_features(names: Any) -> tuple[str, ...]:
+        """Names of features that a run may ignore, one or several, as a tuple; UnknownNameError for others. List: model/features.py."""
+        return check(names)
+
+    def without(self: Any, names: Any) -> Model:
+        """The model without the named features, such as "gravity", "limits", "loops"; the same object if it has none of them."""
+        return without(self, names)
+
+    def exclude(self: Any, a: str, b: str) -> None:
+        """Let two bodies, or a body and the "world", pass through each other. Which bodies can touch: model/touching.py."""
+        self._change()
+        for name in (a, b):
+            if name != WORLD and name not in self._bodies:
+                raise UnknownNameError("body to exclude", name, [*self._bodies, WORLD])
+        if a == b:
+            raise ModelError(f"exclude: both names are {a!r}; expected two bodies, or a body and 'world'.")
+        self._excluded.add(frozenset((a, b)))

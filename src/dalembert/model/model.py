@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError, UnknownNameError
-from dalembert.model import features, kinematics, shapes, validate
 from dalembert.model import forces as force_module
+from dalembert.model import kinematics, shapes, validate
 from dalembert.model.assembly import Assembly
+from dalembert.model.features import Featured
 from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
 from dalembert.model.joints import KINDS
@@ -24,7 +25,7 @@ from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
 from dalembert.model.states import States
 
 
-class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
+class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
     """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
@@ -211,16 +212,6 @@ class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
         self._motors[name] = motor
         return motor
 
-    def exclude(self, a: str, b: str) -> None:
-        """Let two bodies, or a body and the "world", pass through each other. Which bodies can touch: model/touching.py."""
-        self._change()
-        for name in (a, b):
-            if name != WORLD and name not in self._bodies:
-                raise UnknownNameError("body to exclude", name, [*self._bodies, WORLD])
-        if a == b:
-            raise ModelError(f"exclude: both names are {a!r}; expected two bodies, or a body and 'world'.")
-        self._excluded.add(frozenset((a, b)))
-
     def add_keyframe(self, name: str, q: Any, v: Any = None) -> Keyframe:
         """Add a named state, as check_q and check_v take it; `simulate(q0=name)` starts there. Add it after the last joint."""
         self._change()
@@ -236,15 +227,6 @@ class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
         other = self.copy()
         other._frozen = True
         return other
-
-    @staticmethod
-    def check_features(names: Any) -> tuple[str, ...]:
-        """Names of features that a run may ignore, one or several, as a tuple; UnknownNameError for others. List: model/features.py."""
-        return features.check(names)
-
-    def without(self, names: Any) -> Model:
-        """The model without the named features, such as "gravity", "limits", "loops"; the same object if it has none of them."""
-        return features.without(self, names)
 
     def copy(self) -> Model:
         """A copy that can be changed."""
