@@ -30,7 +30,7 @@ LYING = (np.sqrt(0.5), 0, np.sqrt(0.5), 0)  # z of the rod along x
 def build() -> dal.Model:
     """Crank, rocker and coupler at the top; the last joint finds its child on a parent already, so it closes the loop."""
     m = dal.Model("four-bar")
-    shapes = (dal.Capsule(0.02, 0.96),)
+    shapes = (dal.Capsule(0.02, 0.96, collide=False),)  # for pictures: the rods pass each other
     m.add_body("crank", 1.0, ROD, pose=((0, 0, 0.5), (1, 0, 0, 0)), shapes=shapes)
     m.add_body("rocker", 1.0, ROD, pose=((1, 0, 0.5), (1, 0, 0, 0)), shapes=shapes)
     m.add_body("coupler", 1.0, ROD, pose=((0.5, 0, 1), LYING), shapes=shapes)

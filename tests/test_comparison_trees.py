@@ -223,7 +223,7 @@ def test_a_variational_method_keeps_what_mujoco_loses(tmp_path):
     assert ours.energy_band < 1e-2 < euler.energy_band
     assert keeps_energy(result.curves[0]["energy_error"]) and not keeps_energy(result.curves[1]["energy_error"])
     assert "does not drift, momentum is kept to round-off" in result.conclusion[0]
-    assert "us/step" in result.text and "contacts are left out" in result.text
+    assert "us/step" in result.text and "nothing left out for all methods alike" in result.text
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert data["conclusion"] == result.conclusion
     result.plot(tmp_path / "c.png")
@@ -253,18 +253,20 @@ def test_orders_of_trees():
 def test_features_are_refused_by_name_or_left_out_for_all():
     m = load(QUADRUPED)
     start = robots.random_start(m)
-    with pytest.raises(dal.UnsupportedError, match="limits"):
+    with pytest.raises(dal.UnsupportedError, match="contact, limits"):
         dal.compare(m, [("mk4", 0.01)], 1.0, *start)
     with pytest.raises(dal.UnsupportedError, match=r"mujoco:rk4.*limits.*ignore"):
         dal.compare(m, [("mujoco:rk4", 0.01)], 1.0, *start)
-    assert robots.left_out(m) == ("limits",)
-    result = dal.compare(m, [("mk4", 0.005), ("mujoco:rk4", 0.005)], 1.0, *start, ignore=("limits",))
-    assert result.ignored == ("limits",) and "contacts, limits are left out" in result.text
+    assert robots.left_out(m) == ("contact", "limits")
+    result = dal.compare(m, [("mk4", 0.005), ("mujoco:rk4", 0.005)], 1.0, *start, ignore=("contact", "limits"))
+    assert result.ignored == ("contact", "limits") and "contact, limits left out for all methods alike" in result.text
     assert all(r.attitude < 1e-5 for r in result.rows)  # both of order 4, against mk8 with the damping
     assert np.isnan(result.rows[1].energy_band)  # energy of a damped machine says nothing
     m.add_force(dal.Wrench("trunk", force=(1, 0, 0)))
-    with pytest.raises(dal.UnsupportedError, match=r"mujoco:rk4.*wrench"):
-        dal.compare(m, [("mujoco:rk4", 0.01)], 1.0, *start, ignore=("limits", "wrench"))
+    with pytest.raises(dal.UnsupportedError, match=r"mujoco:rk4' does not run wrench of .*ignore=\('contact', 'limits', 'wrench'\)"):
+        dal.compare(m, [("mujoco:rk4", 0.01)], 1.0, *start, ignore=("contact", "limits"))
+    everything = ("contact", "limits", "wrench")
+    assert dal.compare(m, [("mujoco:rk4", 0.01)], 0.1, *start, ignore=everything, reference="none").ignored == everything
 
 
 # robots ---------------------------------------------------------------------------------------------------------------------------

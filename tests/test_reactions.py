@@ -8,7 +8,8 @@ import pytest
 
 import dalembert as dal
 from dalembert.model.loops import across
-from dalembert.reactions import loads, row_units, shortest
+from dalembert.model.multipliers import shortest
+from dalembert.reactions import loads, row_units
 from dalembert.scenes import loops
 
 ANDREWS = json.loads((Path(__file__).parent / "data" / "andrews.json").read_text())["samples"]

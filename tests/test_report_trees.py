@@ -342,7 +342,7 @@ def test_no_certificates_where_nothing_is_proved():
 
 def test_short_runs_and_rest():
     fallen = loops.four_bar()
-    for m, q0 in ((chain("free"), None), (chain("revolute"), None), (fallen, fallen.assemble({"foot0": 0.3}))):
+    for m, q0 in ((chain("free"), None), (chain("revolute"), None), (fallen, fallen.assemble({"foot0": 0.3})[0])):
         for t_end in (0.01, 0.02):
             report = dal.simulate(m, "trapezoidal", h=0.01, t_end=t_end, q0=q0).report()
             assert report.verdict == "pass", report.text

@@ -31,7 +31,11 @@ class UnknownNameError(DalembertError, KeyError):
 
 
 class UnsupportedError(DalembertError):
-    """A stepper was asked for something that it does not handle."""
+    """A stepper was asked for something that it does not handle. `ignore`: names of features without which it runs, if there are such."""
+
+    def __init__(self, message: str, ignore: tuple[str, ...] = ()):
+        super().__init__(message)
+        self.ignore = tuple(ignore)
 
 
 class AssemblyError(DalembertError, ValueError):

@@ -44,16 +44,17 @@ class Simulation:
         v0: Any = None,
         control: Any = None,
         compose: str | None = None,
-        ignore: tuple[str, ...] = (),
+        ignore: Any = (),
         **stepper_options: Any,
     ):
         if not isinstance(m, (Model, Lagrangian)):
             raise OptionError(f"Simulation: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
         model: Any = m.frozen()
+        ignore = model.check_features(ignore)
         family, method = options.choose_stepper(model, stepper, ignore)
         step, _ = options.step_count(h, h)
         resolved = method.resolve(stepper_options)
-        weights = composition_weights(compose, method, model, family, h)
+        weights = composition_weights(compose, method, model.without(ignore), family, h)
         self._pending = np.zeros(model.nv)
         self._control = control
         q, v = model.check_q(q0), model.check_v(v0)

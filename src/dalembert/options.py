@@ -10,11 +10,14 @@ import numpy as np
 
 from dalembert.errors import OptionError, UnknownNameError, UnsupportedError
 from dalembert.families import Family, find_family, fitting
-from dalembert.lagrangian import LEAVABLE, Lagrangian
+from dalembert.lagrangian import Lagrangian
 from dalembert.lagrangian.consistency import check_consistent
 from dalembert.model import Model
 from dalembert.model.assembly import _size as machine_size
+from dalembert.model.definite import check_definite
+from dalembert.model.parts import WORLD
 from dalembert.model.rotation import Array
+from dalembert.model.touching import touching
 from dalembert.reactions import row_units
 from dalembert.registry import Stepper, steppers
 
@@ -66,12 +69,14 @@ def check_on_fail(on_fail: str) -> str:
 
 
 def unhandled(model: Model, family: Family, stepper: Stepper, ignore: tuple[str, ...] = ()) -> set[str]:
-    """Features of the model that the stepper does not handle."""
-    if stepper.python:
-        return set()
-    if isinstance(model, Lagrangian):
-        return family.features(model.without(ignore)) - set(stepper.handles)
-    return family.features(model) - set(stepper.handles) - set(ignore) - {"function"}  # functions join the control
+    """Features of the model, without what is ignored, that the stepper does not handle."""
+    return _missing(family.features(model.without(ignore)), stepper)
+
+
+def _missing(features: set[str], stepper: Stepper) -> set[str]:
+    if stepper.python:  # a plain step works on the model itself, whatever acts there; of contact the model has no dynamics
+        return features & {"contact"} - set(stepper.handles)
+    return features - set(stepper.handles) - {"function"}  # functions join the control
 
 
 def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...], proved: bool = False) -> tuple[Family, Stepper]:
@@ -79,44 +84,74 @@ def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...], prov
 
     proved: of those whose step sizes are proved, which concerns the steppers of trees.
     """
+    known = _candidates(model, ignore)
+    for family, features, s in known:
+        if name is None and proved and s.system == "tree" and not s.proved:
+            continue
+        held = "function" in features and "function" not in s.handles  # order 1: not chosen unless it is named
+        if s.name == name or (name is None and not s.python and not held and not _missing(features, s)):
+            check_handles(model, family, s, ignore)
+            return family, s
+    if name is not None:
+        raise UnknownNameError("stepper", name, {s.name for _, _, s in known})
+    own = [(f, s, _missing(x, s)) for f, x, s in known if not s.python]
+    family, nearest, _ = min(own, key=lambda entry: len(entry[2]))
+    check_handles(model, family, nearest, ignore)  # names what the one that misses least does not handle
+    raise UnsupportedError(f"no stepper with proved step sizes handles model {model.name!r}; give h, or name a stepper.")
+
+
+def _candidates(model: Model, ignore: tuple[str, ...]) -> list[tuple[Family, set[str], Stepper]]:
+    """(family, features that must be handled, stepper) of all that run this kind of system, the best first."""
     found = fitting(model)
     if not found:
         find_family(model)  # says why
+    left = model.without(ignore)
+    out = []
     for family in found:
-        for s in steppers(system=family.kind) + steppers(system="any"):
-            if s.family_name not in (family.name, "any"):
-                continue
-            if name is None and proved and s.system == "tree" and not s.proved:
-                continue
-            held = "function" in family.features(model) and "function" not in s.handles  # order 1: not chosen unless it is named
-            if s.name == name or (name is None and not s.python and not held and not unhandled(model, family, s, ignore)):
-                check_handles(model, family, s, ignore)
-                return family, s
-    if name is not None:
-        raise UnknownNameError("stepper", name, {s.name for f in found for s in steppers(system=f.kind) + steppers(system="any")})
-    features = sorted(set().union(*(f.features(model) for f in found)))
-    raise UnsupportedError(f"no stepper handles {features} of {model!r}; ignore=(...) leaves features out.")
+        features = family.features(left)
+        entries = steppers(system=family.kind) + steppers(system="any")
+        out += [(family, features, s) for s in entries if s.family_name in (family.name, "any")]
+    return out
 
 
 def check_handles(model: Model, family: Family, stepper: Stepper, ignore: tuple[str, ...]) -> None:
-    """UnsupportedError that names what the stepper does not handle."""
+    """UnsupportedError that names what the stepper does not handle, which steppers do, and what to ignore."""
     missing = unhandled(model, family, stepper, ignore)
     if missing:
-        way = "" if isinstance(model, Lagrangian) and missing - set(LEAVABLE) else f" ignore={tuple(sorted(missing))!r} runs without."
-        raise UnsupportedError(
-            f"stepper {stepper.name!r} does not handle {', '.join(sorted(missing))} of model {model.name!r}; "
-            f"it handles {', '.join(stepper.handles)}.{way}"
-        )
+        who = f"model {model.name!r}{_who_touches(model) if 'contact' in missing else ''}"
+        ways, names = _ways(model, missing, ignore)
+        raise UnsupportedError(f"stepper {stepper.name!r} does not handle {', '.join(sorted(missing))} of {who}; {ways}.", names)
+
+
+def _who_touches(model: Model) -> str:
+    """The first bodies that can touch."""
+    a, b = next(touching(model))
+    return f" ({a!r} can touch {'the world' if b == WORLD else repr(b)})"
+
+
+def _ways(model: Model, missing: set[str], ignore: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """(What a user can do about features that a stepper does not handle, the names to ignore.)"""
+    able = list(dict.fromkeys(s.name for _, features, s in _candidates(model, ignore) if not s.python and not _missing(features, s)))
+    ways = [f"stepper {able[0]!r} does"] if able else []
+    try:
+        names = model.check_features((*ignore, *sorted(missing)))
+    except UnknownNameError:  # it cannot be taken out
+        return "; ".join(ways) or "no stepper does", ()
+    return "; ".join([*ways, f"ignore={names!r} runs without"]), names
 
 
 # joints that own no coordinates -----------------------------------------------------------------------------------------------------
 
 
 def check_start(model: Model, family: Family, stepper: Stepper, q: Array, v: Array, ignore: tuple[str, ...]) -> None:
-    """OptionError where a start violates the joints that the stepper would have to keep; it names the worst one."""
-    if isinstance(model, Lagrangian):
-        return check_consistent(model.without(ignore), stepper, q, v)
-    left = model.without(ignore)
+    """OptionError where a start violates the joints that the stepper would have to keep; it names the worst one.
+
+    ModelError where the mass matrix is indefinite there.
+    """
+    left: Any = model.without(ignore)
+    if isinstance(left, Lagrangian):
+        return check_consistent(left, stepper, q, v)
+    check_definite(left, q)
     if stepper.python or not (left.loops or left.nonholonomic) or not {"loops", "nonholonomic"} & set(stepper.handles):
         return
     g, G = left.constraint_rows(q)

@@ -1,11 +1,6 @@
 """Forces in the joints, from the states of the nodes.
 
-Joints without coordinates (loops, rolling, blades) are held by multipliers. With G the Jacobian of `Model.constraint_rows`,
-
-    M a = f + G^T lambda,     G a = -(dG/dt) v                                                        (index 1)
-
-and lambda > 0 pushes the child towards a larger residual, the parent the other way. Where rows are redundant only G^T lambda is determined;
-then lambda is the shortest one (N and N m count alike). (dG/dt) v is a central difference along the motion, extrapolated to order four.
+Joints without coordinates (loops, rolling, blades) are held by the multipliers of `Model.forward_dynamics`: see model/multipliers.py.
 
 A joint of the tree transmits what the bodies behind it need beside all other forces on them. With every body cut free, twist V, inertia I,
 and the forces of the model and of the joints without coordinates on body b,
@@ -20,19 +15,17 @@ Both take the nodal q and v as they are, so they are as accurate as the run.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dalembert.errors import UnknownNameError, UnsupportedError
 from dalembert.model import Model, kinematics
+from dalembert.model.multipliers import along_motion
 from dalembert.model.rotation import Array, quat_conj, rotate
 
 if TYPE_CHECKING:
     from dalembert.trajectory import Trajectory
-
-STEP = 3e-4  # of the differences along the motion, rad or m
-RANK = 1e-8  # singular values of rows of unit length below this part of the largest belong to redundant rows
 
 
 class Loads(NamedTuple):
@@ -82,43 +75,8 @@ def joint_force(traj: Trajectory, model: Model, joint: str) -> Array:
 
 def loads(model: Model, q: Array, v: Array) -> Loads:
     """Accelerations and multipliers at states (N, nq), (N, nv)."""
-    if not (model.loops or model.nonholonomic):
-        return Loads(np.array([model.forward_dynamics(*state) for state in zip(q, v, strict=True)]), np.zeros((len(q), 0)))
-    found = [_loads_at(model, *state) for state in zip(q, v, strict=True)]
-    return Loads(np.array([f.a for f in found]), np.array([f.multipliers for f in found]))
-
-
-def _loads_at(model: Model, q: Array, v: Array) -> Loads:
-    G = model.constraint_rows(q)[1]
-    bias = _along_motion(lambda s: model.constraint_rows(model.integrate(q, s * v))[1] @ v, v)
-    try:
-        L = np.linalg.cholesky(model.mass_matrix(q))
-    except np.linalg.LinAlgError:
-        raise UnsupportedError(f"reactions of model {model.name!r}: its mass matrix is singular; add mass or armature.") from None
-    start = np.linalg.solve(L, -model.inverse_dynamics(q, v, np.zeros(model.nv)))  # L^T times the acceleration without multipliers
-    W = np.linalg.solve(L, G.T).T
-    multipliers = shortest(W, -bias - W @ start)
-    return Loads(np.linalg.solve(L.T, start + W.T @ multipliers), multipliers)
-
-
-def shortest(W: Array, b: Array) -> Array:
-    """The shortest solution of W W^T x = b, for b in the range of W. Its rank is judged on rows of unit length."""
-    length = np.linalg.norm(W, axis=1)
-    length = np.where(length > RANK * length.max(initial=0.0), length, 1.0 + length.max(initial=0.0))
-    U, s, _ = np.linalg.svd(W / length[:, None], full_matrices=True)
-    r = int(np.sum(s > RANK * s.max(initial=0.0)))
-    x = (U[:, :r] @ ((U[:, :r].T @ (b / length)) / s[:r] ** 2)) / length
-    if r < len(b):
-        null = np.linalg.qr(U[:, r:] / length[:, None])[0]
-        x -= null @ (null.T @ x)
-    return x
-
-
-def _along_motion(f: Any, v: Array) -> Array:
-    """d f(s)/ds at 0 by central differences, extrapolated; v: velocities (..., nv) of the motion, which fix how far to look."""
-    s = STEP / np.maximum(1.0, np.abs(v).max(axis=-1, initial=0.0, keepdims=True))
-    near, far = ((f(k * s) - f(-k * s)) / (2.0 * k * s) for k in (1.0, 2.0))
-    return np.asarray((4.0 * near - far) / 3.0)
+    found = [model.forward_dynamics(*state, multipliers=True) for state in zip(q, v, strict=True)]
+    return Loads(*(np.array(x) for x in zip(*found, strict=True)))
 
 
 # joints of the tree ------------------------------------------------------------------------------------------------------------------
@@ -153,7 +111,7 @@ def _body_wrenches(model: Model, q: Array, v: Array, found: Loads) -> dict[str, 
     """W_b (N, 6) at the body-frame origins, body axes."""
     free = cut_free(model)
     twist = _twists(model, q, v)
-    rate = _twists(model, q, found.a) + _along_motion(lambda s: _twists(model, kinematics.integrate(model, q, s * v), v), v)
+    rate = _twists(model, q, found.a) + along_motion(lambda s: _twists(model, kinematics.integrate(model, q, s * v), v), v)
     now = kinematics.frames(model, q)
     poses = np.concatenate([np.concatenate([now[b.name].position, now[b.name].quaternion], axis=1) for b in model.bodies], axis=1)
     W = np.array([free.inverse_dynamics(*state) for state in zip(poses, twist, rate, strict=True)])

@@ -14,7 +14,15 @@ from dalembert.reporting.items import Item, Report
 from dalembert.reporting.lagrangian import judge_lagrangian
 from dalembert.reporting.lagrangian_facts import LagrangianFacts
 from dalembert.reporting.momentum import judge_balance, judge_conservation
-from dalembert.reporting.run import judge_attitude, judge_body_momentum, judge_held, judge_solver, judge_split, judge_status
+from dalembert.reporting.run import (
+    judge_attitude,
+    judge_body_momentum,
+    judge_held,
+    judge_left_out,
+    judge_solver,
+    judge_split,
+    judge_status,
+)
 from dalembert.reporting.tree import judge_tree
 from dalembert.reporting.tree_facts import TreeFacts
 
@@ -25,7 +33,8 @@ def make_report(traj: Any) -> Report:
     """Judge a trajectory. What the method does not promise, or the model does not allow, is measured but not judged."""
     facts = LagrangianFacts(traj) if traj.is_lagrangian else Facts(traj)
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is reported as such, not warned about
-        found = [judge_status(facts), *judge_physics(facts), judge_held(facts), judge_solver(facts), judge_split(facts)]
+        run = (judge_held(facts), judge_left_out(facts), judge_solver(facts), judge_split(facts))
+        found = [judge_status(facts), *judge_physics(facts), *run]
     return Report(head(facts), tuple(i for i in found if i is not None))
 
 

@@ -47,7 +47,7 @@ def simulate(
     overwrite: bool = False,
     progress: bool | None = None,
     on_fail: str = "raise",
-    ignore: tuple[str, ...] = (),
+    ignore: Any = (),
     monitors: Any = (),
     **stepper_options: Any,
 ) -> Trajectory:
@@ -61,6 +61,8 @@ def simulate(
     every: keep the state every so many steps. compose: e.g. "suzuki4", raises the order of a self-adjoint stepper.
     save: stream to this HDF5 file while running; a killed run can be loaded and resumed.
     monitors: functions monitor(t, q, v), called about ten times a second and at the end with the latest node; a true answer ends the run.
+    ignore: names of features to run without, such as "contact" or ("limits", "joint friction"); they are taken out of the motion, the
+    energy and the report. List: model/features.py; of a Lagrangian: force, damping, holonomic, nonholonomic.
     on_fail: "raise" a SimulationError (its .traj holds what was computed) or "return" the trajectory with its status.
     Ctrl-C returns what was computed.
     """
@@ -68,22 +70,24 @@ def simulate(
         raise OptionError(f"simulate: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
     options.check_on_fail(on_fail)
     model: Any = m.frozen()
+    ignore = model.check_features(ignore)
+    acting = model.without(ignore)
     family, method = options.choose_stepper(model, stepper, ignore, proved=h == "auto")
     resolved = method.resolve(stepper_options)
     q, v = model.check_q(q0), model.check_v(v0)
     if control is not None and not callable(control):
         raise OptionError(f"control is {control!r}; expected a function control(t, q, v).")
     options.check_start(model, family, method, q, v, ignore)
-    weights = composition_weights(compose, method, model, family, h)
+    weights = composition_weights(compose, method, acting, family, h)
     automatic = h == "auto"
     if automatic:
-        h = certified_step(model, family, method, q, v, t_end)
+        h = certified_step(acting, family, method, q, v, t_end)
     step, n = options.step_count(h, t_end)
     every = options.check_every(every, n)
     meta = run_description(method, compose, family, step, resolved, ignore, control)
     meta.update(t_end=n * step, every=every, status="running", **({"h_auto": True} if automatic else {}))
-    meta.update(describe_functions(model, method))
-    engine = make_engine(model.without(ignore), family, method, step, resolved, control, weights)
+    meta.update(describe_functions(acting, method))
+    engine = make_engine(acting, family, method, step, resolved, control, weights)
     engine.start(q, v)
     options.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (model.nq + model.nv)))
     recording = Recording.create(save, model, meta, overwrite) if save is not None else None
@@ -277,7 +281,7 @@ class Run:
         rescue = "; rescue=True repeats such a step in smaller parts" if self.meta["options"].get("rescue") is False else ""
         try:
             with np.errstate(all="ignore"):  # at an overflowing state the advice may be 0 or nothing, but not a warning
-                advice = self.family.advise(self.model, q, v, self.method.name)
+                advice = self.family.advise(self.model.without(self.meta["ignore"]), q, v, self.method.name)
         except (UnsupportedError, OptionError, KeyError):
             return f"Try a smaller h{rescue}. {kept}"
         bound = min(advice.h_newton, advice.h_jacobian)  # the smaller one guarantees both
@@ -344,8 +348,9 @@ def resume(
     if n < done:
         raise OptionError(f"{path}: the run has reached t = {traj.t[-1]:g} s already; t_end = {t_end:g} s lies before.")
     options.check_every(meta["every"], n)
-    weights = composition_weights(meta["compose"], method, model, family, h)
-    engine = make_engine(model.without(meta["ignore"]), family, method, h, meta["options"], control, weights)
+    acting = model.without(meta["ignore"])
+    weights = composition_weights(meta["compose"], method, acting, family, h)
+    engine = make_engine(acting, family, method, h, meta["options"], control, weights)
     engine.start(traj.q[0], traj.v[0])
     if engine.state.size != traj.states.shape[1]:
         raise ArchiveError(

@@ -59,12 +59,12 @@ class Trajectory:
     @cached_property
     def kinetic(self) -> Array:
         """Kinetic energy of the nodes, J."""
-        return self.model.kinetic_energy(self.q, self.v)
+        return self._run_model.kinetic_energy(self.q, self.v)
 
     @cached_property
     def potential(self) -> Array:
         """Potential energy of the nodes, J."""
-        return self.model.potential_energy(self.q)
+        return self._run_model.potential_energy(self.q)
 
     @property
     def energy(self) -> Array:
@@ -148,7 +148,7 @@ class Trajectory:
 
     @cached_property
     def _run_model(self) -> Any:
-        """The model without the joints that the run ignored."""
+        """The model without the features that the run ignored."""
         return self.model.without(self.meta.get("ignore", ()))
 
     @cached_property

@@ -41,7 +41,7 @@ def test_a_robot_is_compared_with_mujoco_by_default(call, tmp_path):
         "mujoco:implicitfast",
         "mujoco:rk4",
         "does not drift",
-        "contacts, damping, limits are left out",
+        "contact, damping, limits left out for all methods alike",
         "picture: q.png",
     ):
         assert text in result.output
@@ -63,7 +63,7 @@ def test_what_is_left_out_is_said_and_an_end_can_be_measured(call):
     out = call(
         "compare", QUADRUPED, "-m", "mk4,mujoco:rk4", "--h", "0.005", "-t", "0.5", "--reference", "mk8", "--gravity", "0,0,-1"
     ).output
-    assert "contacts, limits are left out" in out and "mk8 at rtol 1e-12" in out
+    assert "contact, limits left out" in out and "mk8 at rtol 1e-12" in out
 
 
 def test_a_start_can_be_given(call):
@@ -86,3 +86,12 @@ def test_mistakes_of_robots_are_told_before_anything_runs(call):
 def test_the_help_shows_a_robot(call):
     out = call("compare", "--help").output
     assert "--smooth" in out and "my.urdf" in out
+
+
+def test_a_body_with_contacts_is_compared_without_them_and_says_so(call, tmp_path):
+    (tmp_path / "box.xml").write_text(
+        '<mujoco model="box"><worldbody><geom type="plane" size="5 5 1"/>'
+        '<body name="box" pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body></worldbody></mujoco>'
+    )
+    out = call("compare", "box.xml", "-m", "cayley:0.01,mujoco:rk4:0.01", "-t", "0.1").output
+    assert "contact left out for all methods alike" in out

@@ -126,3 +126,14 @@ def test_running_does_not_import_what_it_does_not_need():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120).stdout.strip()
     assert found == "[]"
+
+
+def test_a_file_with_contacts_says_what_to_type_and_what_was_left_out(call, tmp_path):
+    (tmp_path / "box.xml").write_text(
+        '<mujoco model="box"><worldbody><geom type="plane" size="5 5 1"/>'
+        '<body name="box" pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body></worldbody></mujoco>'
+    )
+    assert "--ignore contact" in " ".join(call("run", "box.xml", "-s", "cayley", "-t", "0.1", code=2).stderr.split())
+    out = call("run", "box.xml", "-s", "cayley", "-t", "0.1", "--ignore", "contact").output
+    assert "left out of the run: contact" in out and "verdict: pass" in out
+    assert "contact: 1 pairs of bodies can touch, such as box and world" in call("inspect", "box.xml").output

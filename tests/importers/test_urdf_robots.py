@@ -7,6 +7,8 @@ import numpy as np
 import pinocchio
 import pytest
 
+from dalembert.model.definite import check_definite
+
 ROBOTS = {
     "ur5": "ur_description/urdf/ur5_robot.urdf",
     "panda": "panda_description/urdf/panda.urdf",
@@ -43,3 +45,4 @@ def test_inertias_are_those_of_the_file(places, load):
     model = load(places.robots / ROBOTS["anymal b"], floating_base=True, package_dirs=[places.share])
     assert not model.body("base").physical
     assert any("base" in line and "inertial" in line for line in model.import_report)
+    check_definite(model, model.neutral())  # the whole machine is sound

@@ -96,6 +96,16 @@ def test_unphysical_inertias_are_kept_as_they_are(tmp_path, load, pinocchio_judg
     assert np.isfinite(model.to_dict()["bodies"][2]["inertia"]).all()
 
 
+def test_a_negative_inertia_is_refused_when_it_is_run(tmp_path, load):
+    """It may sit in a machine that is sound as a whole; where the mass matrix is indefinite the body is named."""
+    path = tmp_path / "r.urdf"
+    inertia = '<mass value="1"/><inertia ixx="1" iyy="1" izz="-2" ixy="0" ixz="0" iyz="0"/>'
+    path.write_text(robot(*PAIR, f'<link name="c"><inertial>{inertia}</inertial></link>', joint("k", "b", "c")))
+    model = load(path, floating_base=False)
+    with pytest.raises(dal.ModelError, match=r"mass matrix is indefinite.*body 'c' has the principal moments \[-2.0, .*Correct it"):
+        dal.simulate(model, "mk4", h=0.01, t_end=0.1, ignore=("limits", "contact"))
+
+
 def test_limits_damping_friction_effort_velocity_and_mimic(places, load):
     model = load(places.data / "rover.urdf")
     assert model.joint("telescope").limits == (-0.1, 0.4)

@@ -33,7 +33,7 @@ def worst(m, q):
 def test_fixed_joints_stay_and_the_others_close(angle):
     """x = r cos(a) + sqrt(l^2 - r^2 sin^2 a)."""
     m = crank_slider()
-    q = m.assemble({"crank": angle, "pin": -angle}, fixed=["crank"])  # the rod starts along x
+    q, _ = m.assemble({"crank": angle, "pin": -angle}, fixed=["crank"])  # the rod starts along x
     assert q[0] == angle
     assert worst(m, q) < CLOSED
     assert abs(1.3 + q[2] - 0.3 * np.cos(angle) - np.sqrt(1 - 0.09 * np.sin(angle) ** 2)) < CLOSED
@@ -41,10 +41,10 @@ def test_fixed_joints_stay_and_the_others_close(angle):
 
 def test_a_closed_configuration_is_returned_as_it_is():
     m = crank_slider()
-    np.testing.assert_array_equal(m.assemble(m.neutral()), m.neutral())
+    np.testing.assert_array_equal(m.assemble(m.neutral())[0], m.neutral())
     tree = dal.Model("tree")
     tree.add_body("b", 1.0, I)
-    np.testing.assert_array_equal(tree.assemble(tree.neutral()), tree.neutral())
+    np.testing.assert_array_equal(tree.assemble(tree.neutral())[0], tree.neutral())
     v = np.arange(6.0)
     np.testing.assert_array_equal(tree.assemble(tree.neutral(), v)[1], v)
 
@@ -53,14 +53,14 @@ def test_a_closed_configuration_is_returned_as_it_is():
 def test_no_closed_configuration_is_nearer(gap):
     """Against a search over the one degree of freedom, the crank's angle."""
     m = crank_slider()
-    open_q = m.assemble({"crank": 0.7}, fixed=["crank"]) + gap * np.array([1, -1 / 3, 0.1])
+    open_q = m.assemble({"crank": 0.7}, fixed=["crank"])[0] + gap * np.array([1, -1 / 3, 0.1])
 
     def change(angle):
         s = 0.3 * np.sin(angle)
         return np.linalg.norm([angle, -angle - np.arcsin(s), 0.3 * np.cos(angle) + np.sqrt(1 - s * s) - 1.3] - open_q)
 
     best = minimize_scalar(change, bounds=(0.2, 1.4), method="bounded", options={"xatol": 1e-10}).fun
-    assert abs(np.linalg.norm(m.assemble(open_q) - open_q) - best) < 1e-6 * gap
+    assert abs(np.linalg.norm(m.assemble(open_q)[0] - open_q) - best) < 1e-6 * gap
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -79,6 +79,13 @@ def test_spatial_loops_on_free_and_ball_joints_close(seed):
     assert np.abs(m.constraint_rows(q)[1] @ v).max() < 1e-13 * 10
 
 
+def test_the_answer_is_always_a_pair():
+    m = crank_slider()
+    for q, v in (m.assemble(m.neutral()), m.assemble(m.neutral(), None), m.assemble(None, np.zeros(3))):
+        np.testing.assert_array_equal(q, m.neutral())
+        np.testing.assert_array_equal(v, np.zeros(3))
+
+
 def test_stretched_arms_are_left():
     """All on one line and too long: every step vanishes, yet the loop can be closed."""
     m = dal.Model("arms")
@@ -87,7 +94,7 @@ def test_stretched_arms_are_left():
     m.add_joint("shoulder", "revolute", "world", "upper", (0, 0, 0), (0, 0, 1))
     m.add_joint("elbow", "revolute", "upper", "lower", (1, 0, 0), (0, 0, 1))
     m.add_loop("hand", "slot", "world", "lower", (1.5, 0, 0), (0, 0, 1), point=(2, 0, 0))
-    q = m.assemble(m.neutral())
+    q, _ = m.assemble(m.neutral())
     assert worst(m, q) < CLOSED
     assert abs(abs(q[1]) - np.arccos((1.5**2 - 2) / 2)) < 1e-12
 

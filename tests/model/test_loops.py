@@ -192,7 +192,7 @@ def test_an_explicit_tree_stepper_refuses_loops_by_name():
     m = four_bar()
     with pytest.raises(UnsupportedError, match="loops"):
         dal.simulate(m, "mk4", h=0.01, t_end=0.01)
-    assert dal.simulate(m, h=0.01, t_end=0.01, q0=m.assemble(m.neutral())).stepper.symplectic
+    assert dal.simulate(m, h=0.01, t_end=0.01, q0=m.assemble(m.neutral())[0]).stepper.symplectic
     tree = dal.Model.from_dict({k: x for k, x in m.to_dict().items() if k != "loops"})
     q0 = [0.1, 0.0, 0.0]
     a = dal.simulate(m, "mk4", h=0.01, t_end=0.1, q0=q0, ignore=("loops",))

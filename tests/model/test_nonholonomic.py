@@ -186,3 +186,16 @@ def test_ball_on_a_turntable_circles_at_two_sevenths_of_its_rate():
     a = np.linalg.solve(K, np.concatenate([-m.inverse_dynamics(q, v, np.zeros(m.nv)), -bias]))[: m.nv][at]
     centre = a[3:] + np.cross(w, velocity)  # body axes coincide with those of the world here
     np.testing.assert_allclose(centre, 2 / 7 * Omega * np.cross([0, 0, 1], velocity), atol=1e-6)
+
+
+@pytest.mark.parametrize("axis", [(0, 1, 0), None])
+def test_heading_and_sideways_point_where_the_page_says(axis):
+    """Axle x normal = y x z = x, and normal x heading = y: of a wheel with its axle along y, and of a ball on the ground."""
+    m = dal.Model("wheel")
+    m.add_body("wheel", 1.0, (1, 1, 1), pose=((0, 0, 0.5), (1, 0, 0, 0)))
+    m.add_joint("ground", "rolling", "world", "wheel", axis=axis, radius=0.5)
+    rows = dict(zip([what for _, what in m.constraint_labels], m.constraint_rows(m.neutral())[1], strict=True))
+    # on (omega, velocity of the centre): the contact is 0.5 m below it; turning about +y goes towards +x
+    np.testing.assert_allclose(rows["heading"], [0, -0.5, 0, 1, 0, 0], atol=1e-15)
+    np.testing.assert_allclose(rows["sideways"], [0.5, 0, 0, 0, 1, 0], atol=1e-15)
+    np.testing.assert_allclose(rows["height"], [0, 0, 0, 0, 0, 1], atol=1e-15)

@@ -51,7 +51,7 @@ def command(
     ] = None,
     gravity: Annotated[str | None, typer.Option("--gravity", help="Strength along -z in m/s^2, or x,y,z; 0 for none.")] = None,
     smooth: Annotated[
-        bool, typer.Option("--smooth", help="Take away damping, joint friction, stiffness, limits, loops and forces.")
+        bool, typer.Option("--smooth", help="Take away contacts, damping, joint friction, stiffness, limits, loops and forces.")
     ] = False,
     no_armature: Annotated[bool, typer.Option("--no-armature", help="Take away the armatures (rotor inertias) as well.")] = False,
     q0: Annotated[
@@ -87,7 +87,7 @@ def command(
     tree = is_tree(model)
     formulas = hasattr(model, "formulas")
     _check_out(out, tree and not formulas)
-    ignore = _left_out(model) if tree else ()
+    ignore = _left_out(model)
     step = h if h is not None else (found.h if tree else None)
     if methods is None:
         chosen = _defaults(model, step, ignore, tree)
@@ -100,7 +100,7 @@ def command(
     end = t_end if t_end is not None else LONG if found.stepper is None and tree and not formulas else found.t_end
     start = _start(found, model, q0, v0, seed, speed)
     result = compare(model, chosen, end, *start, reference, every, ignore, progress)
-    if tree:
+    if not formulas:
         result = replace(result, ignored=tuple(sorted({*result.ignored, *_taken_away(given, model)})))
     _tell(result, as_json)
     if out is not None:

@@ -95,6 +95,8 @@ def _tree(m: Model) -> list[str]:
 
 
 def _tables(m: Model) -> None:
+    from dalembert.model.touching import touching
+
     moving = [j for j in m.joints if j.coordinates.nv]
     if moving:
         at = m.v_slices()
@@ -108,6 +110,9 @@ def _tables(m: Model) -> None:
         shell.print_table("joints on velocities", ["joint", "kind", "parent", "child", "radius", "axis"], rows)
     if m.loops or m.nonholonomic:
         typer.echo(_mobility(m))
+    pairs = list(touching(m))
+    if pairs:
+        typer.echo(f"contact: {len(pairs)} pairs of bodies can touch, such as {pairs[0][0]} and {pairs[0][1]}")
     if m.motors:
         rows = [[x.name, x.joint, x.kind, f"{x.gear:g}", _pair(x.limit), _number(x.kp), _number(x.kv)] for x in m.motors]
         shell.print_table("motors", ["motor", "joint", "kind", "gear", "force limit", "kp", "kv"], rows)

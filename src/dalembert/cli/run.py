@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dalembert.cli import _shell as shell
-from dalembert.errors import SimulationError
+from dalembert.errors import SimulationError, UnsupportedError
 
 NAME = "run"
 EXAMPLES = shell.examples(
     "dalembert run tennis-racket --stepper cayley --h 0.005 -o racket.h5",
     "dalembert run heavy-top --compose suzuki4 --t-end 1 --option tol=1e-12",
     "dalembert run model.json --v0 tip=0,0,20",
-    "dalembert run robot.urdf --stepper mk4 --h 0.001 --t-end 5 --ignore limits",
+    "dalembert run robot.urdf --stepper mk4 --h 0.001 --t-end 5 --ignore contact,limits",
 )
 
 
@@ -44,7 +45,7 @@ def command(
     ] = None,
     package_dir: Annotated[list[Path] | None, typer.Option("--package-dir", help="Where package:// meshes are; may be repeated.")] = None,
     ignore: Annotated[
-        str, typer.Option("--ignore", help="Features of the model to leave out, e.g. limits,joint friction (comma between them).")
+        str, typer.Option("--ignore", help="Features of the model to leave out, e.g. contact,limits,friction (comma between them).")
     ] = "",
     progress: Annotated[bool | None, typer.Option("--progress/--no-progress", help="Progress bar; default: in a terminal.")] = None,
 ) -> None:
@@ -60,6 +61,10 @@ def command(
     options = {k: shell.value(x) for k, x in shell.assignments("option", option or ()).items()}
     try:
         traj = found.simulate(**settings, compose=compose, every=every, save=out, overwrite=overwrite, progress=progress, **options)
+    except UnsupportedError as error:
+        if not error.ignore:
+            raise
+        raise UnsupportedError(f"{error} Here: --ignore {shlex.quote(','.join(error.ignore))}") from None
     except SimulationError as error:
         _tell(error.traj, out)
         raise

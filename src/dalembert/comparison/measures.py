@@ -48,10 +48,10 @@ def energy_error(traj: Trajectory, scale: float | None = None) -> Array:
 
     Of E - work where forces act: nan for peers, which keep no account of the work, and where constraints that depend on time do work.
     """
-    if traj.is_lagrangian and "driven" in traj.model.formulas.features:
+    if traj.is_lagrangian and "driven" in traj._run_model.formulas.features:
         return np.full(len(traj), np.nan)
     with np.errstate(over="ignore", invalid="ignore"):
-        e = traj.energy - traj.work if forced(traj.model) else traj.energy
+        e = traj.energy - traj.work if forced(traj._run_model) else traj.energy
         scale = float(traj.kinetic.max()) if scale is None else scale
         return (e - e[0]) / scale if scale > 0.0 else np.zeros_like(e)
 
@@ -76,14 +76,14 @@ def momentum_error(traj: Trajectory) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         if traj.is_lagrangian:
             return _of_symmetries(traj)
-        if is_tree(traj.model):
+        if is_tree(traj._run_model):
             return momentum_of_tree(traj)
-        return (_about_pivot if traj.model.joints[0].kind == "spherical" else _of_free_body)(traj)
+        return (_about_pivot if traj._run_model.joints[0].kind == "spherical" else _of_free_body)(traj)
 
 
 def _of_symmetries(traj: Trajectory) -> Array:
     """The largest departure of a momentum dL/dv . xi, over the largest size of its terms."""
-    model = traj.model
+    model = traj._run_model
     if not model.symmetry_names:
         return np.full(len(traj), np.nan)
     terms = model.momentum_size(traj.q, traj.v).max(axis=0)
@@ -92,9 +92,9 @@ def _of_symmetries(traj: Trajectory) -> Array:
 
 
 def _about_pivot(traj: Trajectory) -> Array:
-    g = traj.model.gravity
-    angular = traj.momentum[:, :3] - np.cross(traj.model.joints[0].anchor, traj.momentum[:, 3:])
-    if forced(traj.model):
+    g = traj._run_model.gravity
+    angular = traj.momentum[:, :3] - np.cross(traj._run_model.joints[0].anchor, traj.momentum[:, 3:])
+    if forced(traj._run_model):
         return _departure(angular - traj.impulse[:, :3], angular)
     if np.any(g != 0.0):
         return _departure((angular @ (g / np.linalg.norm(g)))[:, None], angular)
@@ -103,13 +103,13 @@ def _about_pivot(traj: Trajectory) -> Array:
 
 def _of_free_body(traj: Trajectory) -> Array:
     angular, linear = traj.momentum[:, :3], traj.momentum[:, 3:]
-    if forced(traj.model):
+    if forced(traj._run_model):
         return np.maximum(_departure(angular - traj.impulse[:, :3], angular), _departure(linear - traj.impulse[:, 3:], linear))
-    body = traj.model.bodies[0]
-    f = frames(traj.model, traj.q)[body.name]
+    body = traj._run_model.bodies[0]
+    f = frames(traj._run_model, traj.q)[body.name]
     com = f.position + rotate(f.quaternion, np.broadcast_to(body.com, f.position.shape))
     spin = angular - np.cross(com, linear)
-    weight = body.mass * np.outer(traj.t, traj.model.gravity)
+    weight = body.mass * np.outer(traj.t, traj._run_model.gravity)
     return np.maximum(_departure(spin, spin), _departure(linear - weight, linear))
 
 
@@ -131,9 +131,9 @@ def attitude(model: Model, q: Array) -> Array:
 
 def group_error(traj: Trajectory) -> float:
     """Largest departure of the norm of a quaternion from 1; nan where q has none. Lagrangian: largest holonomic residual."""
-    if isinstance(traj.model, Lagrangian):
+    if isinstance(traj._run_model, Lagrangian):
         return float(np.abs(traj.constraint).max()) if traj.constraint.size else float("nan")
-    model, at = traj.model, traj.model.q_slices()
+    model, at = traj._run_model, traj._run_model.q_slices()
     starts = [at[j.name].start + slot for j in model.joints for slot in j.coordinates.quaternion_slots()]
     with np.errstate(over="ignore"):
         off = [float(np.abs(np.linalg.norm(traj.q[:, k : k + 4], axis=1) - 1.0).max()) for k in starts]

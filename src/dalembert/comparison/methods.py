@@ -43,7 +43,7 @@ class Method:
             find_peer(self.name).check(model, ignore)
             return
         family, stepper = options.choose_stepper(model, self.name, ignore)
-        composition_weights(self.compose, stepper, model, family, self.h)
+        composition_weights(self.compose, stepper, model.without(ignore), family, self.h)
 
     def run(
         self,
@@ -101,8 +101,8 @@ def stepping_seconds(traj: Trajectory) -> float:
     Of a long run of a tree only the first TIMED steps are done again; the others cost as much.
     """
     family = find_family(traj.model, traj.meta["family"])
-    weights = composition_weights(traj.meta["compose"], traj.stepper, traj.model, family, traj.h)
-    engine = make_engine(traj.model, family, traj.stepper, traj.h, traj.meta["options"], None, weights)
+    weights = composition_weights(traj.meta["compose"], traj.stepper, traj._run_model, family, traj.h)
+    engine = make_engine(traj._run_model, family, traj.stepper, traj.h, traj.meta["options"], None, weights)
     every = int(traj.meta["every"])
     n = (len(traj) - 1) * every
     timed = n if family.name == "rigid-body" else min(n, TIMED - TIMED % every or every)

@@ -87,7 +87,7 @@ def work_precision(
     reference: Any = None,
     q0: Any = None,
     v0: Any = None,
-    ignore: tuple[str, ...] = (),
+    ignore: Any = (),
 ) -> WorkPrecision:
     """Run every method with every step size.
 
@@ -102,11 +102,12 @@ def work_precision(
     if not len(steppers) or not len(hs):
         raise OptionError(f"work_precision: {len(steppers)} methods and {len(hs)} step sizes were given; expected at least one of each.")
     model: Any = m.frozen()
+    ignore = model.check_features(ignore)
     methods = [make_method((name, h)) for name in steppers for h in hs]
     for method in methods:
         method.check(model, ignore)
     q, v = model.check_q(q0), model.check_v(v0)
-    judge = make_reference(model, reference, q, v, t_end, min(hs), ignore)
+    judge = make_reference(model.without(ignore), reference, q, v, t_end, min(hs), ignore)
     measure = "energy" if judge.end is None else "configuration" if measures.is_tree(model) else "attitude"
     every = None if measures.is_tree(model) else 1
     table = [_entry(method.label, method.run(model, q, v, t_end, REPEATS, every, ignore), judge) for method in methods]

@@ -17,19 +17,18 @@ from dalembert.families import families, find_family
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
 from dalembert.model.rotation import Array, quat_conj, rotate
-from dalembert.peers._base import IGNORABLE
 from dalembert.registry import steppers
 
 RIVALS = ("mujoco:euler", "mujoco:implicitfast", "mujoco:rk4")
+ROUGH = {"contact", "limits", "spherical limits", "joint friction", "loops"}  # what no comparison includes
+SMOOTHED = (*sorted(ROUGH), "damping", "stiffness", "spring", "wrench", "function")
 BENT = 0.3  # of a random start: rad or m
 
 
 def smooth(model: Model, armature: bool = True) -> Model:
-    """A copy without damping, joint friction, stiffness, limits, loops and forces; without armature if that is not wanted."""
-    data = model.to_dict(drop_functions=True)
-    off: dict[str, Any] = {"damping": 0.0, "friction": 0.0, "stiffness": 0.0, "rest": 0.0, "limits": None}
-    data["joints"] = [{**j, **off, **({} if armature else {"armature": 0.0})} for j in data["joints"]]
-    return Model.from_dict({**data, "forces": [], "loops": []})
+    """A copy without contacts, damping, joint friction, stiffness, limits, loops, forces; without armature if that is not wanted."""
+    left = model.without(SMOOTHED if armature else (*SMOOTHED, "armature"))
+    return left.copy()
 
 
 def with_gravity(model: Model, gravity: Any = (0.0, 0.0, 0.0)) -> Model:
@@ -39,7 +38,7 @@ def with_gravity(model: Model, gravity: Any = (0.0, 0.0, 0.0)) -> Model:
 
 def left_out(model: Model) -> tuple[str, ...]:
     """Features of the model that no comparison includes."""
-    return tuple(sorted(find_family(model).features(model) & IGNORABLE))
+    return tuple(sorted(find_family(model).features(model) & ROUGH))
 
 
 def random_start(model: Model, seed: int = 0, speed: float = 1.0) -> tuple[Array, Array]:

@@ -113,6 +113,7 @@ class Comparison:
             return [
                 "energy relative to the largest kinetic energy, momentum to the largest momentum; CPU time of the steps alone.",
                 f"attitude: end of the run against: {self.reference.text}.",
+                *([f"{', '.join(self.ignored)} left out for all methods alike."] if self.ignored else []),
             ]
         lines = [
             "energy relative to the largest kinetic energy of the run that has least of it, momentum to that at the start; CPU time of "
@@ -121,8 +122,8 @@ class Comparison:
         ]
         if self.is_lagrangian:
             return [lines[0].replace("that at the start", "the size of its terms"), lines[1]]
-        left = ", ".join(("contacts", *self.ignored))
-        return [*lines, f"smooth dynamics: {left} are left out for all methods; energy and momentum are those of one model for all."]
+        left = f"{', '.join(self.ignored) or 'nothing'} left out for all methods alike"
+        return [*lines, f"smooth dynamics: {left}; energy and momentum are those of one model for all."]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists; None where a number does not exist."""
@@ -182,7 +183,7 @@ def compare(
     v0: Any = None,
     reference: Any = None,
     every: int | None = None,
-    ignore: tuple[str, ...] = (),
+    ignore: Any = (),
     progress: bool | None = None,
 ) -> Comparison:
     """Run several methods on one model, or on one system given by a Lagrangian, from one state.
@@ -201,16 +202,18 @@ def compare(
     if not chosen:
         raise OptionError("compare: no methods were given; expected a list such as [('cayley', 0.01), ('tln', 0.01)].")
     model: Any = m.frozen()
+    ignore = model.check_features(ignore)
     tree = measures.is_tree(model)
     for method in chosen:
         method.check(model, ignore)
     q, v = model.check_q(q0), model.check_v(v0)
     keep = every if every is not None or tree else 1
     outcomes = [method.run(model, q, v, t_end, every=keep, ignore=ignore, progress=progress) for method in chosen]
-    judge = make_reference(model, reference, q, v, t_end, min(method.h for method in chosen), ignore)
+    judge = make_reference(model.without(ignore), reference, q, v, t_end, min(method.h for method in chosen), ignore)
     scale = measures.kinetic_scale(o.traj for o in outcomes) if tree else None
     rows = tuple(make_row(method, outcome, judge, scale) for method, outcome in zip(chosen, outcomes, strict=True))
-    ignored = tuple(sorted(set(ignore) & find_family(model).features(model)))
+    family = find_family(model)
+    ignored = tuple(sorted(family.features(model) - family.features(model.without(ignore))))
     return Comparison(model, float(t_end), rows, tuple(o.traj for o in outcomes), judge, scale, ignored)
 
 

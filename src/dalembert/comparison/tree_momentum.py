@@ -37,7 +37,7 @@ def floats(model: Model) -> bool:
 
 def momentum_of_tree(traj: Trajectory) -> Array:
     """Relative departure of the momenta from the start, the larger of both."""
-    model = traj.model
+    model = traj._run_model
     if not floats(model):
         return np.full(len(traj), np.nan)
     mass, energy = model.total_mass, float(traj.kinetic[0]) or float(traj.kinetic.max())

@@ -80,7 +80,7 @@ class Builder:
             wanted = self.part.body_names.get(i, self.mj.body(i).name)
             self.body_names[i] = self.names.give("body", wanted, f"body{i}")
         for i in range(self.mj.nbody):
-            shapes = shapes_of(self.mj, i, self.part.geom_names, self.notes)
+            shapes = shapes_of(self.mj, i, self.part.geom_names, self.notes, "contact" not in self.off)
             self.poses[i] = self._reference(i)
             if i <= self.part.world:
                 self.world_shapes += shapes

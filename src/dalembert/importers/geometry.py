@@ -19,8 +19,8 @@ from dalembert.model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, S
 EXTRA = ("friction", "contype", "conaffinity", "condim", "priority", "solmix", "solref", "solimp", "margin", "gap", "rgba", "group")
 
 
-def shapes_of(model: Any, body: int, names: dict[int, str], notes: Notes) -> list[Shape]:
-    """The shapes of one body. Meshes that touch nothing are kept only where a body has no other geometry."""
+def shapes_of(model: Any, body: int, names: dict[int, str], notes: Notes, contact: bool = True) -> list[Shape]:
+    """The shapes of one body. Meshes that touch nothing are kept only where a body has no other geometry. contact: shapes may collide."""
     first, count = int(model.body_geomadr[body]), int(model.body_geomnum[body])
     geoms = list(range(first, first + count)) if count else []
     touching = any(model.geom_contype[g] or model.geom_conaffinity[g] for g in geoms)
@@ -30,7 +30,7 @@ def shapes_of(model: Any, body: int, names: dict[int, str], notes: Notes) -> lis
         if touching and _is_mesh(model, g) and not (model.geom_contype[g] or model.geom_conaffinity[g]):
             notes.add("meshes for pictures only, of bodies that have contact geometry", name)
             continue
-        shape = _shape(model, g, name, notes)
+        shape = _shape(model, g, name, notes, contact)
         if shape is not None:
             found.append(shape)
     return found
@@ -40,7 +40,13 @@ def _is_mesh(model: Any, g: int) -> bool:
     return int(model.geom_type[g]) == int(library().mjtGeom.mjGEOM_MESH)
 
 
-def _shape(model: Any, g: int, name: str, notes: Notes) -> Shape | None:
+def _collides(model: Any, g: int) -> bool:
+    """It has contact bits, or a pair of the file names it."""
+    pairs = (model.pair_geom1, model.pair_geom2)
+    return bool(model.geom_contype[g] or model.geom_conaffinity[g] or any(np.any(np.asarray(ids) == g) for ids in pairs))
+
+
+def _shape(model: Any, g: int, name: str, notes: Notes, contact: bool) -> Shape | None:
     kind, size = library().mjtGeom(int(model.geom_type[g])), model.geom_size[g].astype(float)
     T = library().mjtGeom
     if int(model.geom_plugin[g]) >= 0:
@@ -50,6 +56,7 @@ def _shape(model: Any, g: int, name: str, notes: Notes) -> Shape | None:
         "position": model.geom_pos[g],
         "quaternion": model.geom_quat[g],
         "friction": float(model.geom_friction[g][0]),
+        "collide": contact and _collides(model, g),
         "extra": {"name": name, **{what: _plain(getattr(model, f"geom_{what}")[g]) for what in EXTRA}},
     }
     if int(model.geom_matid[g]) >= 0:

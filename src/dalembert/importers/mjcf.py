@@ -50,6 +50,7 @@ def finish(builder: Builder) -> None:
     if builder.names.changed["joint"]:
         model.source["joint names"] = dict(builder.names.changed["joint"])
     model.world_shapes = tuple(builder.world_shapes)
+    _touching(builder)
     if "actuation" not in builder.off:
         add_motors(builder)
     add_loops(builder)
@@ -57,6 +58,22 @@ def finish(builder: Builder) -> None:
         name = builder.names.give("keyframe", mj.key(k).name, f"key{k}")
         model.add_keyframe(name, *from_mujoco(model, _normalised(mj, mj.key_qpos[k]), mj.key_qvel[k]))
     note_leftovers(mj, builder.notes, builder.joint_names, builder.body_names, builder.off)
+
+
+def _touching(builder: Builder) -> None:
+    """Which bodies touch beside what their shapes say: exclusions, pairs, and neighbours where the file does not filter them."""
+    mj, model = builder.mj, builder.model
+    if "contact" in builder.off:
+        return
+    for signature in mj.exclude_signature:
+        a, b = (builder.body_names[int(i)] for i in (int(signature) >> 16, int(signature) & 0xFFFF))
+        if a != b:
+            model.exclude(a, b)
+    if mj.npair:
+        bodies = [[builder.body_names[int(mj.geom_bodyid[g])] for g in pair] for pair in zip(mj.pair_geom1, mj.pair_geom2, strict=True)]
+        model.source["contact pairs"] = bodies
+    if int(mj.opt.disableflags) & int(library().mjtDisableBit.mjDSBL_FILTERPARENT):
+        model.source["neighbours touch"] = True
 
 
 def _normalised(mj: Any, qpos: Any) -> Any:

@@ -8,7 +8,7 @@ wrappers and a file in the cache. Of kernels that only other kernels call nothin
 
 Arguments that are constants in the source (`load3(a, 0)`) are not types of their own: one version of a function serves all of them.
 
-This reaches into parts of Numba that are not public (`CodeLibrary`, `Dispatcher`); `_jit.py` falls back to plain `njit` where they are missing.
+This reaches into parts of Numba that are not public (`CodeLibrary`, `Dispatcher`): its version is pinned.
 """
 
 import gc

@@ -22,7 +22,7 @@ import numpy as np
 
 from dalembert.errors import UnknownNameError, UnsupportedError
 from dalembert.model.rotation import Array
-from dalembert.reactions import RANK, shortest
+from dalembert.model.multipliers import RANK, shortest
 
 if TYPE_CHECKING:
     from dalembert.lagrangian.system import Lagrangian

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -13,6 +13,7 @@ from dalembert.lagrangian.arguments import coordinate_names, parameters, vector
 from dalembert.lagrangian.formulas import Formulas
 from dalembert.lagrangian.numbers import Numbers
 from dalembert.lagrangian.reader import Reader
+from dalembert.model import validate
 from dalembert.model.rotation import Array
 
 #: features of a system that a run can leave out, and the formulas they are
@@ -86,9 +87,14 @@ class Lagrangian:
         other._values = {**self._values, **new}
         return other
 
-    def without(self, features: Iterable[str]) -> Lagrangian:
-        """The same system without forces, damping, holonomic or nonholonomic constraints, as named. Itself if none of them is there."""
-        left_out = {function for name in features for function in LEAVABLE.get(name, ())}
+    @staticmethod
+    def check_features(names: Any) -> tuple[str, ...]:
+        """Names of features that a run may ignore, one or several, as a tuple; UnknownNameError for others."""
+        return validate.names("feature to ignore", names, LEAVABLE, {})
+
+    def without(self, names: Any) -> Lagrangian:
+        """The same system without force, damping, holonomic or nonholonomic constraints, as named. Itself if none of them is there."""
+        left_out = {function for name in self.check_features(names) for function in LEAVABLE[name]}
         if not left_out & set(self.formulas.functions):
             return self
         other = object.__new__(Lagrangian)

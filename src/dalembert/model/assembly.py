@@ -12,7 +12,7 @@ would have after an impulse of its joints. Velocities of joints that are to stay
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,9 +39,10 @@ class Assembly:
         from dalembert.model.constraint_functions import TreeConstraints
 
         parts = [*self.bodies, *self.joints, *self.loops, *self.nonholonomic]
-        if self._rows is None or len(parts) != len(self._rows[0]) or any(a is not b for a, b in zip(parts, self._rows[0], strict=True)):
-            self._rows = (parts, TreeConstraints(self))
-        return self._rows[1]
+        found = self._rows
+        if found is None or len(parts) != len(found[0]) or any(a is not b for a, b in zip(parts, found[0], strict=True)):
+            found = self._rows = (parts, TreeConstraints(self))
+        return found[1]
 
     def constraint_rows(self, q: Any) -> tuple[Array, Array]:
         """(g (m,), G (m, nv)): residuals of all constraints, 0 for those on velocities alone, and d g/dt = G v. Rows: `constraint_labels`.
@@ -55,27 +56,21 @@ class Assembly:
         """(joint, what is held to zero) of every row of `constraint_rows`."""
         return list(self._constraints().labels)
 
-    @overload
-    def assemble(self, q: Any, v: None = None, fixed: Iterable[str] = ()) -> Array: ...
+    def assemble(self: Any, q: Any, v: Any = None, fixed: Iterable[str] = ()) -> tuple[Array, Array]:
+        """(q, v): the configuration near q that meets all constraints, and the velocity nearest to v (None: rest) that does.
 
-    @overload
-    def assemble(self, q: Any, v: Any, fixed: Iterable[str] = ()) -> tuple[Array, Array]: ...
-
-    def assemble(self: Any, q: Any, v: Any = None, fixed: Iterable[str] = ()) -> Array | tuple[Array, Array]:
-        """Close the loops: the configuration near q that meets all constraints, and the velocity nearest to v that does.
-
-        q, v: as check_q and check_v take them. fixed: names of joints whose coordinates and rates stay. Returns q, or (q, v) if v is given.
+        q, v: as check_q and check_v take them. fixed: names of joints whose coordinates and rates stay.
         """
-        start = self.check_q(q)
+        start, rates = self.check_q(q), self.check_v(v)
         free = _free(self, fixed)
         closed = _close(self, start, free)
-        return closed if v is None else (closed, _project(self, closed, self.check_v(v), free))
+        return closed, rates if v is None else _project(self, closed, rates, free)
 
     def redundant_constraints(self: Any, q: Any = None) -> Redundancy:
         """Which constraints follow from the others at a closed configuration q and near it; degrees of freedom. See model/redundancy.py."""
         from dalembert.model.redundancy import analyse
 
-        return analyse(self, self.assemble(q))
+        return analyse(self, self.assemble(q)[0])
 
 
 def _free(model: Any, fixed: Iterable[str]) -> Array:

@@ -93,8 +93,11 @@ def _shift_along(e: Ends) -> list[Row]:
 
 
 def _tilted(e: Ends) -> list[Row]:
-    a = e.A.T @ e.loop.axis
-    return [e.row(w, at.ANGLE, a, e.T_wanted @ b) for w, b in zip(("tilt", "tilt (2)"), loops.across(e.loop.axis), strict=True)]
+    a, c = e.A.T @ e.loop.axis, e.T_wanted @ e.loop.axis
+    rows = [e.row(w, at.TILT, a, e.T_wanted @ b) for w, b in zip(("tilt", "tilt (2)"), loops.across(e.loop.axis), strict=True)]
+    for row in rows:
+        row.record[at.ROW_TURN_B : at.ROW_TURN_B + 3] = c
+    return rows
 
 
 def _universal(e: Ends) -> list[Row]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dalembert.errors import UnsupportedError
 from dalembert.kernels.rigid_body import layout as at
+from dalembert.model.features import acting
 from dalembert.model.parts import WORLD, Body, Joint
 from dalembert.model.rotation import Array, from_matrix, matrix, quat_conj, quat_mul, rotate
 
@@ -22,23 +23,7 @@ def fits(model: Model) -> bool:
 
 def features(model: Model) -> set[str]:
     """What a stepper must handle to run this model."""
-    joint = model.joints[0]
-    found = {"pivot" if joint.kind == "spherical" else "free"}
-    if np.any(model.gravity != 0.0):
-        found.add("gravity")
-    if model.loops:
-        found.add("loops")
-    if model.nonholonomic:
-        found.add("nonholonomic")
-    found |= {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
-    if joint.damping > 0:
-        found.add("damping")
-    for word, value in (("joint friction", joint.friction), ("joint stiffness", joint.stiffness), ("armature", joint.armature)):
-        if value > 0:
-            found.add(word)
-    if joint.limits is not None:
-        found.add("limits")
-    return found
+    return {"pivot" if model.joints[0].kind == "spherical" else "free"} | acting(model)
 
 
 def dissipative(model: Model) -> bool:

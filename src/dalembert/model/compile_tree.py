@@ -16,6 +16,7 @@ from dalembert.errors import UnsupportedError
 from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
 from dalembert.model import compile_constraints
+from dalembert.model.features import acting
 from dalembert.model.parts import WORLD, Body, Joint
 from dalembert.model.rotation import Array, matrix
 
@@ -117,27 +118,7 @@ def _add_mass(tree: Tree, body: Body) -> None:
 
 def features(model: Model) -> set[str]:
     """What a stepper must handle to run this model."""
-    found = {"tree"}
-    if np.any(model.gravity != 0.0):
-        found.add("gravity")
-    if model.loops:
-        found.add("loops")
-    if model.nonholonomic:
-        found.add("nonholonomic")
-    found |= {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
-    if any(getattr(f, "damping", 0.0) > 0.0 for f in model.forces):
-        found.add("damping")
-    for joint in model.joints:
-        words = (
-            ("damping", joint.damping),
-            ("joint friction", joint.friction),
-            ("stiffness", joint.stiffness),
-            ("armature", joint.armature),
-        )
-        found |= {word for word, value in words if value > 0}
-        if joint.limits is not None:
-            found.add("spherical limits" if joint.kind == "spherical" else "limits")
-    return found
+    return {"tree"} | acting(model)
 
 
 def fits(model: Model) -> bool:

@@ -12,13 +12,14 @@ from dalembert.kernels.tree.constraints import constraint_rows
 from dalembert.kernels.tree.kinematics import sweep, world
 from dalembert.model import compile_constraints, compile_tree
 from dalembert.model.rotation import Array
+from dalembert.model.workspace import Workspaces
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
 
 
 class TreeConstraints:
-    """Rows of one model. Not for several threads at once: the workspace is shared.
+    """Rows of one model. Every thread has a workspace of its own.
 
     labels: (joint, what the row holds to zero) of every row; holonomic: how many of them, the first ones, are on positions.
     """
@@ -31,16 +32,17 @@ class TreeConstraints:
         self.q, self.v = int(self.system[at.AT_Q]), int(self.system[at.AT_V])
         self.g = compile_tree.work_size(self.system)
         self.G = self.g + len(rows)
-        self.work = np.zeros(self.G + len(rows) * self.nv)
+        self._works = Workspaces(self.G + len(rows) * self.nv)
 
     def rows(self, q: Any) -> tuple[Array, Array]:
         """(residuals (m,), Jacobian (m, nv)) at a configuration."""
         a = np.asarray(q, dtype=float)
         if a.shape != (self.nq,):
             raise OptionError(f"q has shape {a.shape}; expected ({self.nq},).")
-        self.work[self.q : self.q + self.nq] = a
-        sweep(self.system, self.work, self.q, self.v)
-        world(self.system, self.work)
-        constraint_rows(self.system, self.work, self.q, self.g, self.G)
+        work = self._works.mine
+        work[self.q : self.q + self.nq] = a
+        sweep(self.system, work, self.q, self.v)
+        world(self.system, work)
+        constraint_rows(self.system, work, self.q, self.g, self.G)
         m = len(self.labels)
-        return self.work[self.g : self.G].copy(), self.work[self.G : self.G + m * self.nv].reshape(m, self.nv).copy()
+        return work[self.g : self.G].copy(), work[self.G : self.G + m * self.nv].reshape(m, self.nv).copy()

@@ -13,32 +13,47 @@ from dalembert.kernels.tree.crba import mass_matrix
 from dalembert.kernels.tree.energy import gravity_gradient, momenta
 from dalembert.kernels.tree.jacobian import body_jacobian
 from dalembert.kernels.tree.kinematics import sweep, world
-from dalembert.kernels.tree.loads import passive
+from dalembert.kernels.tree.loads import passive as joint_forces
 from dalembert.kernels.tree.rnea import inverse_dynamics
 from dalembert.model import compile_tree
 from dalembert.model.rotation import Array
+from dalembert.model.workspace import Workspaces
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
 
 
+def _shaped(what: str, values: Any, n: int) -> Array:
+    a = np.asarray(values, dtype=float)
+    if a.shape != (n,):
+        raise OptionError(f"{what} has shape {a.shape}; expected ({n},).")
+    return a
+
+
 class TreeDynamics:
-    """Arrays of one model, and its kernels. Not for several threads at once: the workspace is shared."""
+    """Arrays of one model, and its kernels. Every thread has a workspace of its own."""
 
     def __init__(self, model: Model):
         self.nq, self.nv = model.nq, model.nv
         self.system = compile_tree.system_array(model, {})
         self.places = compile_tree.build_tree(model).places
-        size = compile_tree.work_size(self.system)
-        self.at_matrix = size
-        self.work = np.zeros(size + self.nv * max(self.nv, 6))
+        self.bare = self.system.copy()  # without the loads of the model
+        self.bare[at.LOADS] = 0
+        self.at_matrix = compile_tree.work_size(self.system)
+        self._works = Workspaces(self.at_matrix + self.nv * max(self.nv, 6))
         self.q, self.v, self.tau, self.acc = (int(self.system[k]) for k in (at.AT_Q, at.AT_V, at.AT_TAU, at.AT_ACC))
 
+    @property
+    def work(self) -> Array:
+        """The workspace of this thread."""
+        return self._works.mine
+
+    def checked(self, q: Any, v: Any, tau: Any) -> tuple[Array, Array, Array]:
+        """q, v and tau as arrays of the right shapes."""
+        return _shaped("q", q, self.nq), _shaped("v", v, self.nv), _shaped("tau", tau, self.nv)
+
     def _put(self, where: int, what: str, values: Any, n: int) -> None:
-        a = np.asarray(values, dtype=float)
-        if a.shape != (n,):
-            raise OptionError(f"{what} has shape {a.shape}; expected ({n},).")
-        self.work[where : where + n] = a
+        self.work[where : where + n] = _shaped(what, values, n)
 
     def _state(self, q: Any, v: Any = None) -> None:
         self._put(self.q, "q", q, self.nq)
@@ -59,15 +74,18 @@ class TreeDynamics:
             raise OptionError("forward dynamics: the tree has a joint without inertia behind it; add mass or armature.")
         return self.work[self.acc : self.acc + self.nv].copy()
 
-    def inverse_dynamics(self, q: Any, v: Any, a: Any) -> Array:
-        """Generalised forces that, beside all forces of the model, give the accelerations a."""
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, passive: bool = True) -> Array:
+        """Generalised forces that, beside all forces of the model, give the accelerations a; passive=False: beside gravity alone."""
         self._state(q, v)
         self._put(self.acc, "a", a, self.nv)
-        inverse_dynamics(self.system, self.work, self.q, self.v, self.acc, self.tau)
-        found = self.work[self.tau : self.tau + self.nv].copy()
-        self.work[self.tau : self.tau + self.nv] = 0.0
-        passive(self.system, self.work, self.q, self.v, self.tau)
-        return found - self.work[self.tau : self.tau + self.nv]
+        work = self.work
+        inverse_dynamics(self.system if passive else self.bare, work, self.q, self.v, self.acc, self.tau)
+        found = work[self.tau : self.tau + self.nv].copy()
+        if not passive:
+            return found
+        work[self.tau : self.tau + self.nv] = 0.0
+        joint_forces(self.system, work, self.q, self.v, self.tau)
+        return found - work[self.tau : self.tau + self.nv]
 
     def jacobian(self, body: str, q: Any) -> Array:
         """(6, nv): twist of the body frame (angular first, body axes) = J v; zero for a body that is fixed to the world."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
 
 from dalembert.model.rotation import Array
 
@@ -19,18 +21,42 @@ class Dynamics:
         from dalembert.model.dynamics import TreeDynamics
 
         parts = [*self.bodies, *self.joints, *self.forces, self.gravity]
-        if self._tree is None or len(parts) != len(self._tree[0]) or any(a is not b for a, b in zip(parts, self._tree[0], strict=True)):
-            self._tree = (parts, TreeDynamics(self))
-        return self._tree[1]
+        found = self._tree
+        if found is None or len(parts) != len(found[0]) or any(a is not b for a, b in zip(parts, found[0], strict=True)):
+            found = self._tree = (parts, TreeDynamics(self))
+        return found[1]
 
     def mass_matrix(self, q: Any) -> Array:
         """M(q), (nv, nv), armatures included; kinetic energy is v . M v / 2."""
         return self._dynamics().mass_matrix(q)
 
-    def forward_dynamics(self, q: Any, v: Any, tau: Any = None) -> Array:
-        """Accelerations (nv) under generalised forces tau and all forces of the model (gravity, springs, damping, wrenches)."""
-        return self._dynamics().forward_dynamics(q, v, tau)
+    @overload
+    def forward_dynamics(self, q: Any, v: Any, tau: Any = None, multipliers: Literal[False] = False) -> Array: ...
 
-    def inverse_dynamics(self, q: Any, v: Any, a: Any) -> Array:
-        """Generalised forces tau (nv) that, beside all forces of the model, give the accelerations a."""
-        return self._dynamics().inverse_dynamics(q, v, a)
+    @overload
+    def forward_dynamics(self, q: Any, v: Any, tau: Any = None, *, multipliers: Literal[True]) -> tuple[Array, Array]: ...
+
+    def forward_dynamics(self: Any, q: Any, v: Any, tau: Any = None, multipliers: bool = False) -> Array | tuple[Array, Array]:
+        """Accelerations (nv) under generalised forces tau, the forces of the model, and its loops, rolling joints and blades.
+
+        Forces: gravity, springs, dampers, wrenches, joint damping and stiffness; not functions of time, joint friction, limits, contacts.
+        multipliers=True: (accelerations, multipliers of the rows of `constraint_rows`); M a = f + G^T lambda, N and N m. Where rows are
+        redundant, the shortest multipliers. See model/multipliers.py.
+        """
+        tree = self._dynamics()
+        if not (self.loops or self.nonholonomic):
+            a = tree.forward_dynamics(q, v, tau)
+            return (a, np.zeros(0)) if multipliers else a
+        from dalembert.model.multipliers import constrained
+
+        found = constrained(self, *tree.checked(q, v, np.zeros(self.nv) if tau is None else tau))
+        return found if multipliers else found[0]
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, passive: bool = True) -> Array:
+        """Generalised forces tau (nv) that, beside the forces of the model, give the accelerations a.
+
+        passive=True: beside gravity, springs, dampers, wrenches, joint damping and stiffness. passive=False: beside gravity alone, which is
+        M a + bias, `rnea` of Pinocchio and (for a = 0) `qfrc_bias` of MuJoCo. Joints without coordinates are not counted among the forces:
+        with their multipliers, tau = inverse_dynamics(q, v, a) - G^T lambda.
+        """
+        return self._dynamics().inverse_dynamics(q, v, a, passive)

@@ -1,17 +1,20 @@
 """Loop joints: constraints between bodies that hang on a tree already. They own no coordinates.
 
 A loop says where a point of the child has to be on its parent, and how the child has to be turned. With d the world vector from the anchor
-(on the parent) to the point (on the child), a a direction fixed in the parent, b and c two directions fixed in the child and perpendicular
-to the axis, and w the rotation vector from the wanted to the actual orientation, the residuals are
+(on the parent) to the point (on the child), a the axis as it is fixed in the parent, t the tilt of the child's axis from it, and w the
+rotation vector from the wanted to the actual orientation, the residuals are
 
-    spherical    d                        3       planar      a.d, a.b, a.c               3
+    spherical    d                        3       planar      a.d, t                      3
     fixed        d, w                     6       universal   d, a.axis2 - its value      4
-    revolute     d, a.b, a.c              5       distance    |d| - length                1
+    revolute     d, t                     5       distance    |d| - length                1
     prismatic    d across the axis, w     5       coupling    q_child - p(q_parent)       1
-    cylindrical  d across, a.b, a.c       4       homokinetic d, a.w                      4
+    cylindrical  d across, t              4       homokinetic d, a.w                      4
     slot         d across the axis        2
 
-with a the axis and p a polynomial: a coupling joins two joints of one degree of freedom. A whole d is given in world axes. A
+with p a polynomial: a coupling joins two joints of one degree of freedom. A whole d is given in world axes. The tilt has two rows, k a.b
+for the two directions b across the child's axis c, k = sqrt(2/(1 + a.c)): together 2 sin(angle/2), which is 0 where the axes agree and
+nowhere else, least of all where they are opposite (kernels/tree/constraints.py). The one row of a universal joint needs no such care: all
+turns that meet it are turns of a universal joint. A
 homokinetic joint bends about every direction across its axis and does not twist: both shafts turn at one rate. A slot holds a point on a
 line of the parent; in a plane mechanism it is the pin, without the rows that the plane makes redundant.
 """
@@ -27,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError, UnknownNameError
+from dalembert.kernels.tree.constraint_layout import OPPOSITE
 from dalembert.model import kinematics, validate
 from dalembert.model import parts as part_module
 from dalembert.model.parts import WORLD, Body, Joint, check_name
@@ -163,7 +167,11 @@ def turned(loop: Loop, gap: Gap) -> Array:
 
 
 def tilted(loop: Loop, gap: Gap) -> Array:
-    return _along(rotate(gap.parent, loop.axis), *(rotate(gap.child, b) for b in across(loop.axis)))
+    a = rotate(gap.parent, loop.axis)
+    s = 1.0 + _along(a, rotate(gap.child, loop.axis))
+    opposite = s < OPPOSITE
+    cosines = _along(a, *(rotate(gap.child, b) for b in across(loop.axis)))
+    return np.where(opposite, np.sqrt(2.0), np.sqrt(2.0 / np.where(opposite, 1.0, s)) * cosines)
 
 
 def twist(loop: Loop, gap: Gap) -> Array:

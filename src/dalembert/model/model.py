@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import forces as force_module
 from dalembert.model import kinematics, shapes, validate
 from dalembert.model.assembly import Assembly
+from dalembert.model.features import Featured
 from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
 from dalembert.model.joints import KINDS
@@ -24,7 +25,7 @@ from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
 from dalembert.model.states import States
 
 
-class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
+class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
     """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
@@ -46,6 +47,7 @@ class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
         self._motors: dict[str, Motor] = {}
         self._keyframes: dict[str, Keyframe] = {}
         self._forces: list[Any] = []
+        self._excluded: set[frozenset[str]] = set()
         self._placements: dict[str, kinematics.Placement] = {}
         self.source: dict[str, Any] = {}
         self.world_shapes: tuple[shapes.Shape, ...] = ()
@@ -71,7 +73,8 @@ class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
     ) -> Body:
         """Add a body. inertia: 3 principal moments or a 3x3 matrix about the centre of mass; pose: 4x4 or (position, quaternion).
 
-        physical=False accepts what no rigid body has by itself: no mass, a point mass, an inertia that violates the triangle inequality.
+        physical=False accepts what no rigid body has by itself: no mass, a point mass, a slender rod, an inertia that violates the triangle
+        inequality. shapes: dal.Box, ...; they collide unless made with collide=False, for pictures alone (model/touching.py).
         """
         self._change()
         if name in self._bodies:
@@ -225,33 +228,22 @@ class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
         other._frozen = True
         return other
 
-    def without(self, features: Collection[str]) -> Model:
-        """The model without loops, joints on velocities ("nonholonomic") or limits, as named. The same object if it has none of them."""
-        limited = [j for j in self.joints if j.limits is not None]
-        there = {"loops": bool(self._loops), "nonholonomic": bool(self._nonholonomic), "limits": bool(limited)}
-        if not any(there.get(name) for name in features):
-            return self
-        left = self.copy()
-        if "limits" in features:
-            for joint in limited:
-                left._joints[joint.name] = replace(joint, limits=None)
-        if "loops" in features:
-            left._loops.clear()
-        if "nonholonomic" in features:
-            left._nonholonomic.clear()
-        return left.frozen()
-
     def copy(self) -> Model:
         """A copy that can be changed."""
         other = copy.copy(self)
         other._bodies, other._joints = dict(self._bodies), dict(self._joints)
         other._loops, other._nonholonomic = dict(self._loops), dict(self._nonholonomic)
-        other._tree = other._rows = None  # compiled arrays have a workspace, which is not shared
+        other._tree = other._rows = None
         other._implicit, other._forces = dict(self._implicit), list(self._forces)
+        other._excluded = set(self._excluded)
         other._motors, other._keyframes, other._placements = dict(self._motors), dict(self._keyframes), dict(self._placements)
         other.source = copy.deepcopy(self.source)
         other._frozen = False
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled and deep-copied without compiled arrays, which are made anew."""
+        return {**self.__dict__, "_tree": None, "_rows": None}
 
     # data ----------------------------------------------------------------------------------------------------------------------
 
@@ -269,6 +261,7 @@ class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
             "order": [j.name for j in self.joints],
             **({"loops": [loop.to_dict() for loop in self.loops]} if self._loops else {}),
             **({"nonholonomic": [j.to_dict() for j in self.nonholonomic]} if self._nonholonomic else {}),
+            **({"excluded": sorted(sorted(pair) for pair in self._excluded)} if self._excluded else {}),
             **({"source": copy.deepcopy(self.source)} if self.source else {}),
             **({"world_shapes": [s.to_dict() for s in self.world_shapes]} if self.world_shapes else {}),
         }
@@ -292,6 +285,8 @@ class Model(Nonholonomics, Assembly, Foreign, Dynamics, States):
             m._keyframes[k["name"]] = Keyframe(k["name"], *(validate.frozen(np.array(k[x], dtype=float)) for x in "qv"))
         for f in data["forces"]:
             m.add_force(force_module.from_dict(f))
+        for a, b in data.get("excluded", ()):
+            m.exclude(a, b)
         m.source = copy.deepcopy(dict(data.get("source", {})))
         m.world_shapes = tuple(shapes.from_dict(s) for s in data.get("world_shapes", ()))
         return m

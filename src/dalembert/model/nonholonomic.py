@@ -9,6 +9,10 @@
                 across the blade. What keeps the child on its plane is another joint.
 
 With n the normal, a the axle, c the centre: contact point x = c - radius e, e = (n - (n.a) a) normalised (ball: n), height n.(x - anchor).
+Rows of a rolling joint: `height` (if contact) along n; `heading` along a x n normalised, the way an upright wheel goes when it turns about
++a; `sideways` along n x heading, which is a where the wheel stands upright. A ball has no axle: its heading is fixed in the parent, what is
+left across n of the first of the world's x, y, z at the reference that is more than 53 degrees from n. A positive multiplier is a force
+along the direction on the child, at the contact.
 All places and directions are in world coordinates at the reference configuration.
 """
 

@@ -87,7 +87,7 @@ def _nearby(model: Any, q: Array, G: Array) -> list[Array]:
     for k, step in enumerate(STEPS if len(N) else ()):
         y = np.random.default_rng(k).normal(size=len(N))
         try:
-            moved = model.assemble(model.integrate(q, step * N.T @ (y / np.linalg.norm(y))))
+            moved, _ = model.assemble(model.integrate(q, step * N.T @ (y / np.linalg.norm(y))))
         except AssemblyError:  # a mechanism that cannot move that way: one configuration less to judge by
             continue
         out.append(model.constraint_rows(moved)[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -16,13 +17,15 @@ from dalembert.model.rotation import Array
 class Shape:
     """What all shapes share: where they sit in the body frame, and what they are made of.
 
-    friction: Coulomb coefficient; restitution: 0 (no bounce) to 1; extra: contact parameters of an imported file, as plain data.
+    friction: Coulomb coefficient; restitution: 0 (no bounce) to 1; collide: False for a shape that is there for pictures alone; extra:
+    contact parameters of an imported file, as plain data.
     """
 
     position: Any = (0.0, 0.0, 0.0)
     quaternion: Any = (1.0, 0.0, 0.0, 0.0)
     friction: float = 1.0
     restitution: float = 0.0
+    collide: bool = True
     extra: dict[str, Any] = field(default_factory=dict, hash=False, repr=False)
     kind: ClassVar[str] = "shape"
 
@@ -34,12 +37,21 @@ class Shape:
         set_(self, "restitution", validate.number(self.kind, "restitution", self.restitution, 0.0))
         if self.restitution > 1.0:
             raise ModelError(f"{self.kind}: restitution is {self.restitution}; expected a number from 0 to 1.")
+        if not isinstance(self.collide, (bool, np.bool_)):
+            raise ModelError(f"{self.kind}: collide is {self.collide!r}; expected True, or False for a shape for pictures alone.")
+        set_(self, "collide", bool(self.collide))
         if not isinstance(self.extra, dict):
             raise ModelError(f"{self.kind}: extra is {self.extra!r}; expected a dict.")
         set_(self, "extra", validate.plain(self.kind, "extra", self.extra))
 
     def _length(self, name: str) -> None:
         object.__setattr__(self, name, validate.number(self.kind, name, getattr(self, name), 0.0, strict=True))
+
+    def for_pictures(self) -> Shape:
+        """The same shape, which collides with nothing."""
+        other = copy.copy(self)  # replace() would check all points of a mesh again
+        object.__setattr__(other, "collide", False)
+        return other
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

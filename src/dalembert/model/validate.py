@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,18 @@ def plain(owner: str, what: str, value: Any) -> Any:
     raise ModelError(f"{owner}: {what} is {value!r}; expected numbers, strings, and lists or dicts of these (keys: strings).")
 
 
+def names(what: str, given: Any, known: Collection[str], others: Mapping[str, str]) -> tuple[str, ...]:
+    """One name or several, each once; others: what else a name may be called. UnknownNameError lists what is known."""
+    listed = (given,) if isinstance(given, str) else given
+    if not isinstance(listed, (tuple, list, set, frozenset)):
+        raise OptionError(f"{what}: got {given!r}; expected a name or a tuple of names, such as ({min(known)!r},).")
+    found = [others.get(name, name) if isinstance(name, str) else name for name in listed]
+    for name in found:
+        if not isinstance(name, str) or name not in known:
+            raise UnknownNameError(what, name, known)
+    return tuple(dict.fromkeys(sorted(found) if isinstance(listed, (set, frozenset)) else found))
+
+
 def by_name(what: str, given: Mapping[str, Any], full: Array, where: dict[str, slice]) -> Array:
     """`full` with the slices of some joints replaced."""
     for name, values in given.items():
@@ -135,11 +147,16 @@ def inertia(owner: str, value: Any) -> Array:
     """3x3 inertia about the centre of mass from 3 numbers or a matrix: symmetric, positive definite, triangle inequality."""
     a = symmetric(owner, "inertia", value)
     moments = np.linalg.eigvalsh(a)
-    if moments[0] <= 0:
-        raise ModelError(f"{owner}: inertia is not positive definite: its principal moments are {moments.tolist()}.")
+    if moments[0] < 0:
+        raise ModelError(f"{owner}: inertia is not positive definite: its principal moments are {moments.tolist()}; expected all > 0.")
+    if moments[0] == 0:
+        raise ModelError(
+            f"{owner}: inertia is not positive definite: its principal moments are {moments.tolist()}; expected all > 0. physical=False "
+            "accepts a slender rod or a point mass, which no joint may turn about its line."
+        )
     if moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
         raise ModelError(
             f"{owner}: principal moments {moments.tolist()} violate the triangle inequality (the largest may not exceed "
-            "the sum of the others): no distribution of mass has this inertia."
+            "the sum of the others): no distribution of mass has this inertia. physical=False accepts it all the same."
         )
     return a

@@ -17,8 +17,6 @@ from dalembert.registry import Stepper
 from dalembert.running import run_description
 from dalembert.trajectory import Trajectory
 
-IGNORABLE = {"limits", "joint friction", "loops"}  # what a peer can leave out as it leaves out contacts
-
 
 class Outcome(NamedTuple):
     """A run and the CPU seconds that its steps took."""
@@ -51,14 +49,18 @@ class Peer:
             if not self.formulas:
                 raise UnsupportedError(f"peer {self.name!r} runs machines made of bodies, not a system given by a formula: {model!r}.")
             return
-        missing = (find_family(model).features(model) | {f.kind for f in model.forces}) - set(self.handles)
-        ignorable = missing & IGNORABLE
-        if missing - (ignorable & set(ignore)):
-            hint = f" ignore={tuple(sorted(ignorable))!r} runs without." if ignorable else ""
-            raise UnsupportedError(
-                f"peer {self.name!r} does not run {', '.join(sorted(missing))} of model {model.name!r}; "
-                f"it runs {', '.join(self.handles)}.{hint}"
-            )
+        left = model.without(ignore)
+        missing = find_family(left).features(left) - set(self.handles)
+        forces = {f.kind for f in left.forces} - set(self.handles)
+        if not missing and not forces:
+            return
+        names = missing | {{"damper": "damping"}.get(kind, kind) for kind in forces}
+        whole = model.check_features((*ignore, *sorted(names)))
+        raise UnsupportedError(
+            f"peer {self.name!r} does not run {', '.join(sorted(missing | forces))} of model {model.name!r}; "
+            f"ignore={whole!r} runs without.",
+            whole,
+        )
 
     def trajectory(
         self,

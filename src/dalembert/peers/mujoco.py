@@ -93,7 +93,7 @@ def run(
     if rtol is not None:
         raise OptionError(f"peer {peer.name!r} has a fixed step and no tolerance; got {rtol!r}.")
     peer.check(model, ignore)
-    mj_model, data = load(model, q, v, h, peer.setting)
+    mj_model, data = load(model.without(ignore), q, v, h, peer.setting)
     start = np.concatenate([[0.0], data.qpos, data.qvel])
     with _quiet(), Progress(progress, peer.name, 0, n, h) as bar:
         library().rollout.rollout(mj_model, data, start, nstep=1)

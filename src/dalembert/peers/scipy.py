@@ -120,7 +120,7 @@ def run(
     rtol = RTOL if rtol is None else rtol
     if isinstance(rtol, (bool, str)) or not 0 < rtol < 1:
         raise OptionError(f"peer {peer.name!r}: rtol is {rtol!r}; expected a number in (0, 1).")
-    motion = _motion(model)
+    motion = _motion(model.without(ignore))
     function: Callable[[float, Array], Array] = motion
     y0 = motion.start(q, v)
     scale = np.maximum(np.abs(y0), 1e-3 * max(1.0, float(np.abs(y0).max())))

@@ -20,7 +20,7 @@ import numpy as np
 
 from dalembert.errors import AssemblyError
 from dalembert.model.rotation import Array
-from dalembert.reactions import row_units, without_coordinates
+from dalembert.reactions import row_units
 from dalembert.reporting.facts import EPS, ratio
 from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, Item, item
 from dalembert.reporting.tree_facts import TreeFacts
@@ -43,10 +43,6 @@ def judge_constraints(facts: TreeFacts) -> list[Item]:
         if n < len(rates):
             out.append(judge_rates(facts, rates[n:]))
         out += redundancy(facts)
-    left_out = [name for name in without_coordinates(facts.traj.model) if name not in without_coordinates(model)]
-    if left_out:
-        words = ", ".join(map(repr, left_out[:4])) + (f" and {len(left_out) - 4} more" if len(left_out) > 4 else "")
-        out.append(item("left out", NOT_APPLICABLE, None, None, f"joints that the run left out: {words}"))
     return out
 
 

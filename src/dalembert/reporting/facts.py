@@ -85,19 +85,22 @@ class Facts:
         """What the stepper promises."""
         return self.traj.stepper.promise(quantity)
 
+    @property
+    def model(self) -> Any:
+        """The model without the features that the run ignored."""
+        return self.traj._run_model
+
     # forces and symmetries ---------------------------------------------------------------------------------------------------------
 
     @cached_property
     def features(self) -> set[str]:
-        """Features of the model."""
-        return set(find_family(self.traj.model).features(self.traj.model))
+        """Features of the model that acted."""
+        return set(find_family(self.model).features(self.model))
 
     @cached_property
     def unknown(self) -> set[str]:
-        """What makes energy and momentum impossible to judge: forces that no ledger knows, or known ones that the run left out."""
-        ignored = set(self.traj.meta.get("ignore", ())) - set(self.traj.stepper.handles)
-        strange = self.features - _KNOWN_FORCES - {"free", "pivot"} - ignored
-        return strange | (self.features & _KNOWN_FORCES & ignored)
+        """Forces that no ledger knows, which make energy and momentum impossible to judge."""
+        return self.features - _KNOWN_FORCES - {"free", "pivot"}
 
     @property
     def gravity(self) -> bool:
@@ -129,13 +132,13 @@ class Facts:
     @property
     def pivot(self) -> Array | None:
         """World position of the fixed point; None for a free body."""
-        joint = self.traj.model.joints[0]
+        joint = self.model.joints[0]
         return joint.anchor if joint.kind == "spherical" else None
 
     @cached_property
     def arm(self) -> Array:
         """Centre of mass from the reference point (pivot, or the centre of mass itself), body axes."""
-        body = self.traj.model.bodies[0]
+        body = self.model.bodies[0]
         if self.pivot is None:
             return np.zeros(3)
         return body.com - rotate(quat_conj(body.quaternion), self.pivot - body.position)
@@ -143,7 +146,7 @@ class Facts:
     @cached_property
     def inertia(self) -> Array:
         """3x3 about the reference point, body axes."""
-        body = self.traj.model.bodies[0]
+        body = self.model.bodies[0]
         return body.inertia + body.mass * (self.arm @ self.arm * np.eye(3) - np.outer(self.arm, self.arm))
 
     @property
@@ -161,8 +164,8 @@ class Facts:
     @cached_property
     def com(self) -> Array:
         """World position of the centre of mass at the nodes."""
-        body = self.traj.model.bodies[0]
-        frame = frames(self.traj.model, self.traj.q)[body.name]
+        body = self.model.bodies[0]
+        frame = frames(self.model, self.traj.q)[body.name]
         return frame.position + rotate(frame.quaternion, body.com)
 
     @cached_property
@@ -236,7 +239,7 @@ class Facts:
     @cached_property
     def motion(self) -> tuple[Array, Array]:
         """z = sqrt(m) (r omega, v), r the radius of gyration: |z|^2 is about 2 T; at the nodes, and in the intervals before them."""
-        model = self.traj.model
+        model = self.model
         radius = np.sqrt(np.trace(self.inertia) / model.total_mass)
         weights = np.sqrt(model.total_mass) * np.array([radius] * 3 + [1.0] * (model.nv - 3))
         return self.traj.v * weights, self.traj.v_interval * weights
@@ -269,7 +272,7 @@ class Facts:
 
     def _model_rates(self) -> tuple[float, ...]:
         """Rates that the model implies: hanging under gravity, damping, turning under its wrenches."""
-        model, body, joint = self.traj.model, self.traj.model.bodies[0], self.traj.model.joints[0]
+        model, body, joint = self.model, self.model.bodies[0], self.model.joints[0]
         least = float(np.linalg.eigvalsh(self.inertia)[0])
         reference = body.com - self.arm
         angular, linear, torque = joint.damping, joint.damping if self.pivot is None else 0.0, 0.0

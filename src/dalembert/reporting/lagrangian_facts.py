@@ -29,8 +29,8 @@ class LagrangianFacts(Facts):
 
     @property
     def model(self) -> Lagrangian:
-        """The system."""
-        return self.traj.model  # type: ignore[no-any-return]
+        """The system without the features that the run ignored."""
+        return self.traj._run_model  # type: ignore[no-any-return]
 
     @property
     def unknown(self) -> set[str]:  # type: ignore[override]

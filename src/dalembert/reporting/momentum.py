@@ -56,7 +56,7 @@ def critical_part(parts: list[Part], exact: float) -> Part:
 def linear(facts: Facts) -> Part:
     """P"""
     P = facts.traj.momentum[:, 3:]
-    return Part("p", P, float(np.sqrt(2.0 * facts.traj.model.total_mass * facts.kinetic_scale)), 0.0)
+    return Part("p", P, float(np.sqrt(2.0 * facts.model.total_mass * facts.kinetic_scale)), 0.0)
 
 
 def angular(facts: Facts) -> Part:
@@ -71,7 +71,7 @@ def angular(facts: Facts) -> Part:
 
 def about_centre(facts: Facts) -> Part:
     """Angular momentum about the centre of mass, world axes."""
-    model = facts.traj.model
+    model = facts.model
     attitude = frames(model, facts.traj.q)[model.bodies[0].name].quaternion
     spin = rotate(attitude, facts.spin)
     return Part("L about the centre of mass", spin, size(spin), 0.0)
@@ -86,7 +86,7 @@ def conserved(facts: Facts) -> list[Part]:
         return [p, L] if facts.pivot is None else [L]
     if facts.torque_free and facts.pivot is not None:
         return [L]
-    e = facts.traj.model.gravity / np.linalg.norm(facts.traj.model.gravity)
+    e = facts.model.gravity / np.linalg.norm(facts.model.gravity)
     along, across = axis_names(e)
     about = L._replace(label=L.label.replace("L", f"L{along}", 1), series=(L.series @ e)[:, None])
     if facts.pivot is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.families import find_family
 from dalembert.reporting.facts import EPS, Facts, ratio
 from dalembert.reporting.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 
@@ -42,6 +43,22 @@ def judge_body_momentum(facts: Facts) -> Item | None:
     error, limit = ratio(float(np.max(np.abs(norm - norm[0]))), float(norm.max())), facts.solved_limit
     text = f"norm of the body momentum conserved to {error:.2g} (promised: {promised})"
     return item("body momentum", PASS if error <= limit else FAIL, error, promised, text, limit)
+
+
+def judge_left_out(facts: Facts) -> Item | None:
+    """Features of the model that the run ignored, with the names of the joints among them."""
+    whole, acting = facts.traj.model, facts.model
+    family = find_family(whole)
+    gone = family.features(whole) - family.features(acting)
+    if not gone:
+        return None
+    joints = {} if facts.traj.is_lagrangian else {"loops": whole.loops, "nonholonomic": whole.nonholonomic}
+    words = [name + _few([x.name for x in joints.get(name, ())]) for name in sorted(gone)]
+    return item("left out", NOT_APPLICABLE, None, None, f"left out of the run: {', '.join(words)}")
+
+
+def _few(names: list[str]) -> str:
+    return "" if not names else f" ({', '.join(map(repr, names[:4]))}{f' and {len(names) - 4} more' if len(names) > 4 else ''})"
 
 
 def judge_solver(facts: Facts) -> Item:

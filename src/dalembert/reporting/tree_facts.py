@@ -26,26 +26,24 @@ from dalembert.reporting.facts import ORDER_CAP, Facts, size
 
 NODES = 5  # at which the forces are linearised
 DIFFERENCE = 1e-5  # rad or m
-CONSTRAINTS = {"loops", "nonholonomic"}
-POTENTIAL = {"tree", "free", "pivot", "gravity", "spring", "stiffness", "armature", *CONSTRAINTS}  # energy is kept
+POTENTIAL = {"tree", "free", "pivot", "gravity", "spring", "stiffness", "armature", "loops", "nonholonomic"}  # energy is kept
 TAKING = {"damping", "joint friction"}  # energy is only taken
 
 
 @dataclass(frozen=True)
 class TreeFacts(Facts):
-    """A run of bodies in joint coordinates. `model` is the one that the run saw: without the joints that it ignored."""
+    """A run of bodies in joint coordinates. `model` is the one that the run saw: without what it ignored."""
 
     @cached_property
     def model(self) -> Model:
-        """The model without joints that the run ignored."""
-        return self.traj._run_model
+        """The model without the features that the run ignored."""
+        return self.traj._run_model  # type: ignore[no-any-return]
 
     @cached_property
     def features(self) -> set[str]:
-        """Features of the model that acted: what a method handles acts even if it was to be ignored, but joints without coordinates."""
-        acting = set(self.traj.stepper.handles) - CONSTRAINTS
+        """Features of the model that acted."""
         functions = {"function"} if self.traj.meta.get("functions") else set()  # a file does not hold them
-        return (set(features(self.model)) | functions) - (set(self.traj.meta.get("ignore", ())) - acting)
+        return set(features(self.model)) | functions
 
     @property
     def damped(self) -> bool:

@@ -20,7 +20,7 @@ ROD = 1.0 / 12.0  # of 1 kg and 1 m about its middle
 def n_four_bar(n: int = 10, closing: str = "slot", name: str = "n-four-bar") -> Model:
     """n squares in a row, 2 n + 1 rods of 1 kg and 1 m, in the xz plane; all rods fall into one line twice in a revolution."""
     m = Model(name)
-    rod = (Capsule(0.02, 0.96),)
+    rod = (Capsule(0.02, 0.96, collide=False),)
     for k in range(n + 1):
         m.add_body(f"upright{k}", 1.0, (ROD, ROD, 1e-4), pose=((k, 0, 0.5), (1, 0, 0, 0)), shapes=rod)
         m.add_joint(f"foot{k}", "revolute", "world", f"upright{k}", (k, 0, 0), (0, 1, 0))
@@ -51,9 +51,10 @@ def bricard() -> Model:
     corners = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
     edges = np.roll(corners, -1, axis=0) - corners
     turn_z_to = {0: (np.sqrt(0.5), 0, np.sqrt(0.5), 0), 1: (np.sqrt(0.5), np.sqrt(0.5), 0, 0), 2: (1, 0, 0, 0)}
+    shapes = (Capsule(0.02, 0.96, collide=False),)
     for k in range(5):
         along = int(np.argmax(np.abs(edges[k])))
-        m.add_body(f"rod{k + 1}", 1.0, (ROD, ROD, 1e-4), pose=(corners[k] + edges[k] / 2, turn_z_to[along]), shapes=(Capsule(0.02, 0.96),))
+        m.add_body(f"rod{k + 1}", 1.0, (ROD, ROD, 1e-4), pose=(corners[k] + edges[k] / 2, turn_z_to[along]), shapes=shapes)
         axis = np.cross(edges[k - 1], edges[k])
         m.add_joint(f"hinge{k + 1}", "revolute", f"rod{k}" if k else "world", f"rod{k + 1}", corners[k], axis)
     m.add_joint("hinge6", "revolute", "world", "rod5", corners[5], np.cross(edges[4], edges[5]))

@@ -21,7 +21,7 @@ def floating_chain() -> Model:
 def three_spheres() -> Model:
     """Three solid spheres, m = 10, I = 4: the space robot of Park and Chung, Fig. 3."""
     m = Model("three-spheres", gravity=(0, 0, 0))
-    ball = (Sphere(1.0),)
+    ball = (Sphere(1.0, collide=False),)
     m.add_body("body1", 10.0, (4, 4, 4), shapes=ball)
     m.add_body("body2", 10.0, (4, 4, 4), pose=((2, 0, 0), (1, 0, 0, 0)), shapes=ball)
     m.add_body("body3", 10.0, (4, 4, 4), pose=((2, 0, 2), (1, 0, 0, 0)), shapes=ball)
@@ -34,7 +34,7 @@ def pendulum_chain() -> Model:
     """Three rods that hang from each other, turning about perpendicular axes in turn."""
     m = Model("pendulum-chain")
     for i in range(3):
-        rod = Capsule(0.03, 0.44, position=(0, 0, -0.25))
+        rod = Capsule(0.03, 0.44, position=(0, 0, -0.25), collide=False)
         m.add_body(f"rod{i + 1}", 1.0, (0.021, 0.021, 0.001), com=(0, 0, -0.25), pose=((0, 0, -0.5 * i), (1, 0, 0, 0)), shapes=(rod,))
         axis = (1, 0, 0) if i % 2 == 0 else (0, 1, 0)
         m.add_joint(f"j{i + 1}", "revolute", f"rod{i}" if i else "world", f"rod{i + 1}", anchor=(0, 0, -0.5 * i), axis=axis)

@@ -36,9 +36,9 @@ def scale_of(a: Array) -> float:
 def is_forced(traj: Any) -> bool:
     """Whether anything but gravity does work on the bodies, or anything outside a Lagrangian."""
     if traj.is_lagrangian:
-        return bool(traj.model.formulas.features & {"force", "damping"}) or traj.meta.get("control") is not None
-    damped = any(j.damping or j.friction or j.stiffness for j in traj.model.joints)
-    return bool(traj.model.forces) or damped or traj.meta.get("control") is not None
+        return bool(traj._run_model.formulas.features & {"force", "damping"}) or traj.meta.get("control") is not None
+    damped = any(j.damping or j.friction or j.stiffness for j in traj._run_model.joints)
+    return bool(traj._run_model.forces) or damped or traj.meta.get("control") is not None
 
 
 def energy_drift(traj: Any) -> Curve | None:
@@ -56,7 +56,7 @@ def momentum_drift(traj: Any) -> list[Curve]:
     """Relative errors of the angular and linear balance; those that cannot be judged are left out. Of a Lagrangian: one per symmetry."""
     if traj.is_lagrangian:
         return _symmetry_drift(traj)
-    model, pivot = traj.model, pivot_of(traj.model)
+    model, pivot = traj._run_model, pivot_of(traj.model)
     L, p = traj.momentum[:, :3], traj.momentum[:, 3:]
     if pivot is not None:
         L = L - np.cross(pivot, p)

@@ -10,10 +10,17 @@ lambda > 0 pushes the child towards a larger residual. With d = p_B - p_A:
     SHIFT_WORLD  a . d           f = a at p_B and p_A
     SHIFT        a . d           f = a at p_B on both: a turns with A
     ANGLE        a . b - value   n = b x a
+    TILT         k a . b         n = k (b x a) - k (a . b) / (2 (1 + a . c)) (c x a),  k = sqrt(2 / (1 + a . c))
     TURN         a . w           n = R_C dexp^-T(w) a,  dexp^-T = 1 - hat(w)/2 + k hat(w)^2,  R_C = R_B turn_B,  w = log(R_P^T R_C)
     DISTANCE     |d| - value     f = d/|d| at p_B and p_A
     BLADE        (no residual)   f = b at p_B on both
     CONTACT      height          f = normal, heading or sideways direction at the contact point on both
+
+c is the axis of B and b across it. With theta the angle between a and c, the two TILT rows of a hinge have the length 2 sin(theta/2), twice
+that of the part of the relative quaternion across the axis (lacoursiere2007, 14.13): 0 where the axes agree, greatest where they are
+opposite. Direction cosines a . b alone, of length sin(theta), vanish at both. Unlike the quaternion these rows have one sign at every hinge
+angle, and where the hinge is closed they are the direction cosines, with their Jacobian. At opposite axes, where no direction leads back
+rather than another, both are sqrt(2), with the Jacobian of the cosines.
 
 The contact point is the lowest point of the wheel: c - r e, with e the normal n without its part along the axle, as a unit vector (a ball:
 e = n). Its height n . (c - p_A) - r n . e is stationary under a shift of the point along the rim, so the normal row is the velocity of the
@@ -35,6 +42,7 @@ from dalembert.kernels.tree.constraint_layout import (
     DISTANCE,
     HEADING,
     HEIGHT,
+    OPPOSITE,
     ROW_A,
     ROW_B,
     ROW_DEGREE,
@@ -51,6 +59,7 @@ from dalembert.kernels.tree.constraint_layout import (
     ROW_WHICH,
     SHIFT,
     SHIFT_WORLD,
+    TILT,
     TURN,
 )
 from dalembert.kernels.tree.group import dexp_inv_coefficients
@@ -118,6 +127,21 @@ def turn_row(system, at, rot_a, rot_b):
 
 
 @inline
+def tilt_row(system, at, rot_a, rot_b):
+    """(residual, torque) of a TILT row."""
+    a = mat_vec(rot_a, load3(system, at + ROW_A))
+    b = mat_vec(rot_b, load3(system, at + ROW_B))
+    c = mat_vec(rot_b, load3(system, at + ROW_TURN_B))
+    n = cross(b, a)
+    s = 1.0 + dot(a, c)
+    if s < OPPOSITE:
+        return math.sqrt(2.0), n
+    k = math.sqrt(2.0 / s)
+    g = k * dot(a, b)
+    return g, axpy(-0.5 * g / s, cross(c, a), scale(k, n))
+
+
+@inline
 def unit(a):
     """a / |a|"""
     return scale(1.0 / math.sqrt(dot(a, a)), a)
@@ -167,6 +191,8 @@ def row_wrench(system, work, at):
         b = mat_vec(rot_b, load3(system, at + ROW_B))
         n = cross(b, a)
         residual = dot(a, b) - system[at + ROW_VALUE]
+    elif kind == TILT:
+        residual, n = tilt_row(system, at, rot_a, rot_b)
     elif kind == TURN:
         residual, n = turn_row(system, at, rot_a, rot_b)
     elif kind == DISTANCE:

@@ -107,7 +107,7 @@ def step(t, h, system, state, work, info):
                 status = move_on(h / parts, system, state, work)
             if status != OK:
                 break
-        if status == OK or status == RUNAWAY or not rescue:
+        if status in (OK, RUNAWAY) or not rescue:
             break
         copy(work, saved, state, 0, size)
     next_stage(system, state)

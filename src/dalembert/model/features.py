@@ -1,0 +1,132 @@
+"""Features: what acts in a model beside its masses and joints, by name, and the model without some of them.
+
+A method says which features it handles; the others are refused until a run is told to ignore them, and are then taken out of the model
+that it sees: out of its motion, its energy and its report.
+
+    gravity, armature, damping (of joints, dampers, springs), stiffness (of joints), joint friction, limits (all), spherical limits,
+    spring, wrench, function (forces), motors, loops, nonholonomic (rolling, blades), contact (model/touching.py)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.errors import ModelError, UnknownNameError
+from dalembert.model import validate
+from dalembert.model.parts import WORLD
+from dalembert.model.touching import remove_contacts, touching
+
+if TYPE_CHECKING:
+    from dalembert.model.model import Model
+
+OTHER_NAMES = {"friction": "joint friction"}
+
+
+def acting(model: Model) -> set[str]:
+    """Names of the features that a model has. Motors act by a control alone, so no method need know of them."""
+    found = {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
+    if np.any(model.gravity != 0.0):
+        found.add("gravity")
+    if model.loops:
+        found.add("loops")
+    if model.nonholonomic:
+        found.add("nonholonomic")
+    if any(getattr(f, "damping", 0.0) > 0.0 for f in model.forces):
+        found.add("damping")
+    for joint in model.joints:
+        found |= {OTHER_NAMES.get(w, w) for w in ("damping", "friction", "stiffness", "armature") if getattr(joint, w) > 0.0}
+        if joint.limits is not None:
+            found.add("spherical limits" if joint.kind == "spherical" else "limits")
+    if next(touching(model), None):
+        found.add("contact")
+    return found
+
+
+# removal: each changes a copy of the model -------------------------------------------------------------------------------------------
+
+
+def _of_joints(kinds: tuple[str, ...] = (), **values: Any) -> Callable[[Model], None]:
+    def remove(m: Model) -> None:
+        m._joints = {name: replace(j, **values) if not kinds or j.kind in kinds else j for name, j in m._joints.items()}
+
+    return remove
+
+
+def _forces(kind: str) -> Callable[[Model], None]:
+    def remove(m: Model) -> None:
+        m._forces = [f for f in m._forces if f.kind != kind]
+
+    return remove
+
+
+def _damping(m: Model) -> None:
+    _of_joints(damping=0.0)(m)
+    left = [f for f in m._forces if f.kind != "damper" and not (f.kind == "spring" and f.stiffness == 0.0)]
+    m._forces = [replace(f, damping=0.0) if f.kind == "spring" else f for f in left]
+
+
+def _gravity(m: Model) -> None:
+    m.gravity = validate.frozen(np.zeros(3))
+
+
+REMOVALS: dict[str, Callable[[Model], None]] = {
+    "contact": remove_contacts,
+    "gravity": _gravity,
+    "damping": _damping,
+    "stiffness": _of_joints(stiffness=0.0, rest=0.0),
+    "joint friction": _of_joints(friction=0.0),
+    "armature": _of_joints(armature=0.0),
+    "limits": _of_joints(limits=None),
+    "spherical limits": _of_joints(("spherical",), limits=None),
+    "spring": _forces("spring"),
+    "wrench": _forces("wrench"),
+    "function": _forces("function"),
+    "motors": lambda m: m._motors.clear(),
+    "loops": lambda m: m._loops.clear(),
+    "nonholonomic": lambda m: m._nonholonomic.clear(),
+}
+
+
+def check(names: Any) -> tuple[str, ...]:
+    """Names of features that can be taken out, one name or several; UnknownNameError for others."""
+    return validate.names("feature to ignore", names, REMOVALS, OTHER_NAMES)
+
+
+def without(model: Model, names: Any) -> Model:
+    """The model without the named features; the same object if it has none of them."""
+    there = acting(model) | ({"motors"} if model.motors else set())
+    there |= {"limits"} if "spherical limits" in there else set()
+    wanted = [name for name in check(names) if name in there]
+    if not wanted:
+        return model
+    left = model.copy()
+    for name in wanted:
+        REMOVALS[name](left)
+    return left.frozen()
+
+
+class Featured:
+    """The part of `Model` that has to do with features."""
+
+    @staticmethod
+    def check_features(names: Any) -> tuple[str, ...]:
+        """Names of features that a run may ignore, one or several, as a tuple; UnknownNameError for others. List: model/features.py."""
+        return check(names)
+
+    def without(self: Any, names: Any) -> Model:
+        """The model without the named features, such as "gravity", "limits", "loops"; the same object if it has none of them."""
+        return without(self, names)
+
+    def exclude(self: Any, a: str, b: str) -> None:
+        """Let two bodies, or a body and the "world", pass through each other. Which bodies can touch: model/touching.py."""
+        self._change()
+        for name in (a, b):
+            if name != WORLD and name not in self._bodies:
+                raise UnknownNameError("body to exclude", name, [*self._bodies, WORLD])
+        if a == b:
+            raise ModelError(f"exclude: both names are {a!r}; expected two bodies, or a body and 'world'.")
+        self._excluded.add(frozenset((a, b)))
