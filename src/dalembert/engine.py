@@ -26,13 +26,17 @@ def system_of(model: Model, family: Family, stepper: Stepper, options: dict[str,
     return system if longer is None else longer
 
 
+#: what a user's code raises to end a run, and what is kept of the run then: everything
+Stopping = Exception | KeyboardInterrupt
+
+
 class Chunk(NamedTuple):
     """What one call computed: status of the last step, recorded rows, and an exception of the user's own code that ended it."""
 
     status: int
     states: Array
     log: Array
-    error: Exception | None = None
+    error: Stopping | None = None
 
 
 class CompiledEngine:
@@ -52,6 +56,7 @@ class CompiledEngine:
         self.counter = np.zeros(2, dtype=np.int64)
         self.python_control: Any = control if control is not None and not isinstance(control, CompiledControl) else None
         self.use_control = isinstance(control, CompiledControl)
+        self._compiled_control: Any = control if self.use_control else None
         forced = control is not None or bool(family.features(model) & {"gravity", "wrench", "damping", "force"})
         self.use_ledger = forced and family.keeps_ledger
         self._step = first_class(stepper.step, STEP)
@@ -98,19 +103,21 @@ class CompiledEngine:
         rows = (self.steps + n) // every - self.steps // every
         states, log = np.empty((rows, self.state.size)), np.empty((rows, self.tally.size))
         self.counter[loop.ROW] = 0
-        error = None
+        error: Stopping | None = None
         if self.python_control is None:
             status = self._call(n, every, states, log)
+            if status != OK and self.use_control and not np.isfinite(self.tau).all():
+                error = self._compiled_control.problem(self.time, *self.observe())
         else:
             status, error = self._with_python_control(n, every, stop, states, log)
         done = int(self.counter[loop.ROW])
         return Chunk(status, states[:done], log[:done], error)
 
-    def _with_python_control(self, n: int, every: int, stop: Callable[[], bool], states: Array, log: Array) -> tuple[int, Exception | None]:
+    def _with_python_control(self, n: int, every: int, stop: Callable[[], bool], states: Array, log: Array) -> tuple[int, Stopping | None]:
         for _ in range(n):
             try:
                 tau = sample(self.python_control, self.time, *self.observe())
-            except Exception as problem:  # the user's code: handed on together with what was computed before
+            except (Exception, KeyboardInterrupt) as problem:  # the user's code: handed on together with what was computed before
                 return OK, problem
             self.hold(tau)
             status = self._call(1, every, states, log)
@@ -163,7 +170,7 @@ class PythonEngine:
         for _ in range(n):
             try:
                 status = self._one()
-            except Exception as problem:  # the user's code: handed on together with what was computed before
+            except (Exception, KeyboardInterrupt) as problem:  # the user's code: handed on together with what was computed before
                 error = problem
             if status != OK or error is not None:
                 break

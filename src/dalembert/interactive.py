@@ -9,6 +9,7 @@ import numpy as np
 from dalembert import options
 from dalembert.engine import make_engine
 from dalembert.errors import OptionError, SimulationError, UnknownNameError, UnsupportedError
+from dalembert.inputs import check_control
 from dalembert.kernels.status import OK
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model, validate
@@ -49,6 +50,7 @@ class Simulation:
     ):
         if not isinstance(m, (Model, Lagrangian)):
             raise OptionError(f"Simulation: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
+        check_control(control, "Simulation")
         model: Any = m.frozen()
         family, method = options.choose_stepper(model, stepper, ignore)
         step, _ = options.step_count(h, h)
@@ -103,13 +105,15 @@ class Simulation:
 
     def step(self, n: int = 1) -> State:
         """Advance by n steps. A step that fails raises; the state is then that of the last good node."""
-        if isinstance(n, bool) or int(n) != n or n < 0:
-            raise OptionError(f"step: n is {n!r}; expected a whole number >= 0.")
-        status, states, log, error = self._run.engine.advance(int(n), 1)
+        n = options.whole("step: n", n, 0)
+        status, states, log, error = self._run.engine.advance(n, 1)
         self._run._keep(states, log)
         self._pending[:] = 0.0
+        if isinstance(error, KeyboardInterrupt):
+            raise error
         if error is not None:
-            raise SimulationError(f"step {self._run.engine.steps}: {type(error).__name__}: {error}", self.trajectory()) from error
+            where = f"step {self._run.engine.steps} at t = {self._run.engine.time:.6g} s"
+            raise SimulationError(f"{where}: {self._run._said(error)}", self.trajectory()) from error
         if status != OK:
             message = self._run._failure(status)
             raise SimulationError(message, self.trajectory(), status=status)

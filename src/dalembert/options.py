@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 from typing import Any
 
@@ -36,14 +37,34 @@ def step_count(h: Any, t_end: Any) -> tuple[float, int]:
     return h, n
 
 
+def whole(what: str, value: Any, least: int, why: str = "") -> int:
+    """A whole number, at least so large; numbers such as 5.0 and np.int64(5) are whole."""
+    try:
+        found = None if isinstance(value, (bool, str)) else operator.index(int(value))
+        ok = found is not None and bool(found == value) and found >= least
+    except (TypeError, ValueError, OverflowError):  # no number; NaN; infinity
+        ok = False
+    if not ok:
+        raise OptionError(f"{what} is {value!r}; expected a whole number >= {least}{why}.")
+    return int(value)
+
+
 def check_every(every: Any, n: int) -> int:
     """A divisor of the number of steps."""
-    if isinstance(every, bool) or int(every) != every or every < 1:
-        raise OptionError(f"every is {every!r}; expected a whole number >= 1: the state is kept every so many steps.")
+    every = whole("every", every, 1, ": the state is kept every so many steps")
     if n % every:
-        fits = max(d for d in range(1, min(int(every), n) + 1) if n % d == 0)
+        fits = largest_divisor(n, every)
         raise OptionError(f"every = {every} does not divide the {n} steps of the run; the next smaller number that does is {fits}.")
-    return int(every)
+    return every
+
+
+def largest_divisor(n: int, limit: int) -> int:
+    """The largest divisor of n that does not exceed the limit: d or n / d for some d <= sqrt(n)."""
+    found = 1
+    for d in range(1, math.isqrt(n) + 1):
+        if n % d == 0:
+            found = max(found, *(x for x in (d, n // d) if x <= limit), 1)
+    return found
 
 
 def check_memory(rows: int, row_bytes: int) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from dalembert import environment, options
-from dalembert.engine import make_engine
+from dalembert.engine import Stopping, make_engine
 from dalembert.errors import ArchiveError, OptionError, SimulationError, UnsupportedError
 from dalembert.families import Family, find_family
-from dalembert.inputs import CompiledControl, combined
+from dalembert.inputs import CompiledControl, check_control, combined
 from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.kernels.status import MEANING, OK
 from dalembert.lagrangian import Lagrangian
@@ -69,8 +69,7 @@ def simulate(
     family, method = options.choose_stepper(model, stepper, ignore, proved=h == "auto")
     resolved = method.resolve(stepper_options)
     q, v = model.check_q(q0), model.check_v(v0)
-    if control is not None and not callable(control):
-        raise OptionError(f"control is {control!r}; expected a function control(t, q, v).")
+    check_control(control, "simulate")
     functions = [f.function for f in model.forces if f.kind == "function"]
     if functions:
         control = combined(control, functions)
@@ -151,6 +150,7 @@ class Run:
         self.progress = progress
         self.states: list[np.ndarray] = []
         self.logs: list[np.ndarray] = []
+        self.raised_by = "control"
 
     def record_first(self) -> None:
         """Node 0."""
@@ -172,7 +172,7 @@ class Run:
     def to_end(self, n: int, on_fail: str) -> Trajectory:
         """All steps up to step n, or as many as can be done."""
         status, stopped = OK, ""
-        error: Exception | None = None
+        error: Stopping | None = None
         every = self.meta["every"]
         chunk = 1
         with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
@@ -180,26 +180,39 @@ class Run:
                 began = time.perf_counter()
                 before = self.engine.steps
                 status, states, log, error = self.engine.advance(min(chunk, n - before), every, interrupted.is_set)
-                error = self._keep(states, log) or error
+                error = self._keep(states, log) or self._by_user(error)
                 elapsed = max(time.perf_counter() - began, 1e-9)
                 chunk = max(1, int(min(2 * chunk + 1, (self.engine.steps - before) * CHUNK_SECONDS / elapsed + 1)))
                 bar.update(self.engine.steps)
-                stopped = self._ask_monitors()
-        return self._finish(status, error, "interrupted" if interrupted.is_set() else stopped or "ok", on_fail)
+                if error is None:
+                    stopped, error = self._ask_monitors()
+        ending = "interrupted" if interrupted.is_set() or isinstance(error, KeyboardInterrupt) else stopped or "ok"
+        return self._finish(status, None if isinstance(error, KeyboardInterrupt) else error, ending, on_fail)
 
-    def _ask_monitors(self) -> str:
+    def _by_user(self, error: Stopping | None) -> Stopping | None:
+        """Remember whose code raised."""
+        self.raised_by = f"stepper {self.method.name!r}" if self.method.python else "control"
+        return error
+
+    def _ask_monitors(self) -> tuple[str, Stopping | None]:
+        """Why a monitor ends the run, or what it raised."""
         if not self.monitors:
-            return ""
+            return "", None
         q, v = self.engine.observe()
         for monitor in self.monitors:
-            if monitor(self.engine.time, q.copy(), v.copy()):
-                return f"ended by monitor {getattr(monitor, '__name__', monitor)!s}"
-        return ""
+            name = getattr(monitor, "__name__", str(monitor))
+            try:
+                if monitor(self.engine.time, q.copy(), v.copy()):
+                    return f"ended by monitor {name}", None
+            except (Exception, KeyboardInterrupt) as problem:  # the user's code: the run is kept
+                self.raised_by = f"monitor {name}"
+                return "", problem
+        return "", None
 
     def _finish(self, status: int, error: Exception | None, ending: str, on_fail: str) -> Trajectory:
         message = "" if status == OK else self._failure(status)
         if error is not None:
-            message = f"step {self.engine.steps} at t = {self.engine.time:.6g} s: {type(error).__name__}: {error}"
+            message = f"step {self.engine.steps} at t = {self.engine.time:.6g} s: {self._said(error)}"
         self.meta["status"] = message or ending
         split = int(sum(np.count_nonzero(log[:, SUBSTEPS]) for log in self.logs))
         if split:
@@ -218,6 +231,10 @@ class Run:
                 status=status,
             ) from error
         return traj
+
+    def _said(self, error: Exception) -> str:
+        """An exception as words: those of a user's code name the code, type and message."""
+        return str(error) if isinstance(error, ArchiveError) else f"{self.raised_by}: {type(error).__name__}: {error}"
 
     def _close(self, traj: Trajectory) -> None:
         """Merge the file; where that fails, an error that carries the trajectory."""

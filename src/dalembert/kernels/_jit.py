@@ -152,13 +152,13 @@ def first_class(function: Any, sig: Any) -> Any:
 
 
 def compiled(function: Callable[..., Any], sig: Any) -> Any:
-    """A user's function, compiled for one fixed signature; cached where Numba finds the source file of the function."""
+    """A user's function, compiled for one fixed signature, every index checked; cached where Numba finds the function's source file."""
     if hasattr(function, "py_func"):
         function = function.py_func
     try:
-        return _fix(_compile()(function), sig)
+        return _fix(_compile(boundscheck=True)(function), sig)
     except RuntimeError:  # no locator: a function typed into an interpreter has no file to name its cache after
-        return _fix(_compile(cache=False)(function), sig)
+        return _fix(_compile(cache=False, boundscheck=True)(function), sig)
 
 
 def front(call: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
