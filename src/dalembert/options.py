@@ -24,17 +24,23 @@ START = 1e-8  # residuals of a start: of the size of the machine, and of |row| m
 
 def step_count(h: Any, t_end: Any) -> tuple[float, int]:
     """(h, N) with N h = t_end; OptionError names the nearest h where N is not whole."""
-    for what, value in (("h", h), ("t_end", t_end)):
-        if isinstance(value, bool) or (not isinstance(value, (int, float)) and not hasattr(value, "__float__")):
-            raise OptionError(f"{what} is {value!r}; expected a positive number of seconds.")
-        if not math.isfinite(value) or value <= 0:
-            raise OptionError(f"{what} is {value!r}; expected a positive, finite number of seconds.")
-    h, t_end = float(h), float(t_end)
+    h, t_end = seconds("h", h), seconds("t_end", t_end)
     n = round(t_end / h)
     if n < 1 or abs(n * h - t_end) > 1e-9 * t_end:
         nearest = t_end / max(1, n)
         raise OptionError(f"t_end / h = {t_end / h:.6g} is not a whole number of steps; the nearest h is {nearest!r} ({max(1, n)} steps).")
     return h, n
+
+
+def seconds(what: str, value: Any) -> float:
+    """A positive, finite number."""
+    try:
+        found = math.nan if isinstance(value, (bool, str, bytes)) or np.ndim(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not math.isfinite(found) or found <= 0:
+        raise OptionError(f"{what} is {value!r}; expected a positive, finite number of seconds.")
+    return found
 
 
 def whole(what: str, value: Any, least: int, why: str = "") -> int:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dalembert import environment, options
+from dalembert.automatic import certified_step
 from dalembert.engine import Stopping, make_engine
 from dalembert.errors import ArchiveError, OptionError, SimulationError, UnsupportedError
 from dalembert.families import Family, find_family
@@ -52,6 +53,7 @@ def simulate(
 ) -> Trajectory:
     """Simulate a model from t = 0 to t_end with a fixed step h.
 
+    h: s, or "auto": the run is repeated with smaller steps until every step of it is certified; see `automatic.py`.
     stepper: a name from `dal.steppers()`; None takes the registry's first that handles the model.
     q0, v0: arrays, or {joint: values}; default: reference configuration, at rest.
     control: control(t, q, v) -> tau, sampled at nodes and held over the step; `dal.compiled(f)` with f(t, q, v, out) keeps the loop
@@ -66,7 +68,7 @@ def simulate(
         raise OptionError(f"simulate: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
     options.check_on_fail(on_fail)
     model: Any = m.frozen()
-    family, method = options.choose_stepper(model, stepper, ignore, proved=h == "auto")
+    family, method = options.choose_stepper(model, stepper, ignore, proved=isinstance(h, str) and h == "auto")
     resolved = method.resolve(stepper_options)
     q, v = model.check_q(q0), model.check_v(v0)
     check_control(control, "simulate")
@@ -75,9 +77,13 @@ def simulate(
         control = combined(control, functions)
     options.check_start(model, family, method, q, v, ignore)
     weights = composition_weights(compose, method, model, family, h)
-    automatic = h == "auto"
+    automatic = isinstance(h, str) and h == "auto"
     if automatic:
-        h = certified_step(model, family, method, q, v, t_end)
+        options.step_count(t_end, t_end)
+        if control is not None:
+            raise OptionError("h='auto' with a control, or with forces given as functions: no proof covers what it will do; give h.")
+        start = {"t_end": t_end, "q0": q, "v0": v, "ignore": ignore, "progress": progress, "on_fail": "return", **stepper_options}
+        h = certified_step(model, family, method, q, v, t_end, lambda h: simulate(model, method.name, h, **start))
     step, n = options.step_count(h, t_end)
     every = options.check_every(every, n)
     meta = run_description(method, compose, family, step, resolved, ignore, control)
@@ -125,18 +131,9 @@ def composition_weights(compose: str | None, method: Stepper, model: Model, fami
         raise UnsupportedError(f"compose={compose!r}: stepper {method.name!r} has order {method.order}; these compositions raise order 2.")
     if "damping" in family.features(model):
         raise UnsupportedError(f"compose={compose!r}: model {model.name!r} is dissipative, and negative substeps would undo its damping.")
-    if h == "auto":
+    if isinstance(h, str) and h == "auto":
         raise OptionError("compose with h='auto': a certified step size holds for single steps only; give h.")
     return composition.weights
-
-
-def certified_step(model: Model, family: Family, method: Stepper, q: Any, v: Any, t_end: float) -> float:
-    """The largest h that divides t_end and whose first step is proved to be solvable."""
-    advice = family.advise(model, q, v, method.name)
-    if not np.isfinite(advice.h_newton):
-        why = "it solves no equation, or the body is at rest"
-        raise OptionError(f"h='auto': no step size is certified for stepper {method.name!r} at this state ({why}); give h.")
-    return t_end / np.ceil(t_end / advice.h_newton)
 
 
 class Run:
