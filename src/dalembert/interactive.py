@@ -58,6 +58,7 @@ class Simulation:
         weights = composition_weights(compose, method, model, family, h)
         self._pending = np.zeros(model.nv)
         self._control = control
+        self._given = dict(stepper=method.name, h=step, q0=q0, v0=v0, control=control, compose=compose, ignore=ignore, **stepper_options)
         q, v = model.check_q(q0), model.check_v(v0)
         options.check_start(model, family, method, q, v, ignore)
         engine = make_engine(model.without(ignore), family, method, step, resolved, self._inputs, weights)
@@ -66,6 +67,19 @@ class Simulation:
         self.model = model
         self._run = Run(model, family, method, engine, meta, None, False, ())
         self._run.record_first()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was given, and what was computed: compiled code is made anew."""
+        run = self._run
+        done = {"states": list(run.states), "logs": list(run.logs), "state": run.engine.state, "steps": run.engine.steps, "meta": dict(run.meta)}
+        return {"model": self.model, "given": self._given, "pending": self._pending, "done": done}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__init__(saved["model"], **saved["given"])  # type: ignore[misc]
+        self._pending[:] = saved["pending"]
+        run, done = self._run, saved["done"]
+        run.states, run.logs, run.meta = done["states"], done["logs"], done["meta"]
+        run.engine.restart(done["state"], done["steps"])
 
     def _inputs(self, t: float, q: Array, v: Array) -> Array:
         tau = self._pending if self._control is None else self._pending + np.asarray(self._control(t, q, v), dtype=float)

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import ArchiveError, UnknownNameError
+from dalembert.errors import ArchiveError
 from dalembert.families import find_family
 from dalembert.io import Journal, Variable, is_locked, read_archive, read_journal, write_archive
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.model import Model
 from dalembert.model.rotation import Array
-from dalembert.registry import Option, Stepper, find
+from dalembert.registry import Stepper, describe, restore
 from dalembert.trajectory import Trajectory
 
 FORMAT = 1
@@ -74,22 +74,6 @@ class Recording:
         """Merge everything into the HDF5 file and remove the journal."""
         write_trajectory(traj, self.path, overwrite=True)
         self.journal.discard()
-
-
-def describe(stepper: Stepper) -> dict[str, Any]:
-    """A stepper as plain data, so that a file can be read where the method is not installed."""
-    skip = ("step", "prepare", "program", "engine", "options")
-    data = {k: getattr(stepper, k) for k in Stepper.__dataclass_fields__ if k not in skip}
-    return {**data, "options": [[o.name, o.default, o.meaning] for o in stepper.options]}
-
-
-def restore_stepper(family: str, data: dict[str, Any]) -> Stepper:
-    """The registered stepper, or its description from the file if it is not installed."""
-    try:
-        return find(data.get("system", family), data["name"])
-    except UnknownNameError:
-        fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "options"}
-        return Stepper(**fields, options=tuple(Option(*o) for o in data["options"]))
 
 
 def variables(traj: Trajectory) -> list[Variable]:
@@ -204,7 +188,7 @@ def _build(model_data: dict[str, Any], meta: dict[str, Any], states: Array, log:
     model = _system_from(model_data)
     meta = dict(meta)
     description = meta.pop("stepper_description", None) or {"name": meta["stepper"]}
-    stepper = restore_stepper(meta["family"], description)
+    stepper = restore(description, meta["family"])
     t = (np.arange(len(states)) * meta["every"]) * meta["h"]
     return Trajectory(model, stepper, meta, t, states, log, unpack(model, stepper, meta, states))
 

@@ -40,6 +40,13 @@ class Trajectory:
         self.work, self.impulse = unpacked["work"], unpacked["impulse"]
         self._multipliers = unpacked.get("multipliers")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled like a file of it: without what can be computed anew, and without forces that are functions, which are no data."""
+        state = {k: x for k, x in self.__dict__.items() if k not in ("_run_model", "_loads")}
+        if not self.is_lagrangian and any(f.kind == "function" for f in self.model.forces):
+            state["model"] = Model.from_dict(self.model.to_dict(drop_functions=True)).frozen()
+        return state
+
     @property
     def is_lagrangian(self) -> bool:
         """True for a run of a Lagrangian, which has coordinates instead of bodies."""
