@@ -88,6 +88,7 @@ def work_precision(
     q0: Any = None,
     v0: Any = None,
     ignore: tuple[str, ...] = (),
+    progress: bool | None = None,
 ) -> WorkPrecision:
     """Run every method with every step size.
 
@@ -106,10 +107,10 @@ def work_precision(
     for method in methods:
         method.check(model, ignore)
     q, v = model.check_q(q0), model.check_v(v0)
-    judge = make_reference(model, reference, q, v, t_end, min(hs), ignore)
+    judge = make_reference(model, reference, q, v, t_end, min(hs), ignore, progress)
     measure = "energy" if judge.end is None else "configuration" if measures.is_tree(model) else "attitude"
     every = None if measures.is_tree(model) else 1
-    table = [_entry(method.label, method.run(model, q, v, t_end, REPEATS, every, ignore), judge) for method in methods]
+    table = [_entry(method.label, method.run(model, q, v, t_end, REPEATS, every, ignore, progress), judge) for method in methods]
     floor = max(10.0 * judge.uncertainty, 1e-13) if judge.end is not None else 1e-13
     labels = list(dict.fromkeys(method.label for method in methods))
     orders = {label: observed_order([r for r in table if r["method"] == label], floor) for label in labels}

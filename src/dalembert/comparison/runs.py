@@ -207,7 +207,7 @@ def compare(
     q, v = model.check_q(q0), model.check_v(v0)
     keep = every if every is not None or tree else 1
     outcomes = [method.run(model, q, v, t_end, every=keep, ignore=ignore, progress=progress) for method in chosen]
-    judge = make_reference(model, reference, q, v, t_end, min(method.h for method in chosen), ignore)
+    judge = make_reference(model, reference, q, v, t_end, min(method.h for method in chosen), ignore, progress)
     scale = measures.kinetic_scale(o.traj for o in outcomes) if tree else None
     rows = tuple(make_row(method, outcome, judge, scale) for method, outcome in zip(chosen, outcomes, strict=True))
     ignored = tuple(sorted(set(ignore) & find_family(model).features(model)))
