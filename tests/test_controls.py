@@ -132,7 +132,7 @@ def rude(kind, when):
 
 
 def test_an_exception_of_a_python_control_keeps_the_rows_before_it(body, tmp_path):
-    with pytest.raises(dal.SimulationError, match="step 31 at t = 0.31 s: control: KeyError: 'no more'") as caught:
+    with pytest.raises(dal.SimulationError, match=r"step 31 at t = 0\.31 s: control: KeyError: 'no more'") as caught:
         dal.simulate(body, h=H, t_end=1.0, control=rude(KeyError, 0.305), save=tmp_path / "run.h5")
     assert isinstance(caught.value.__cause__, KeyError)
     assert len(caught.value.traj) == len(dal.load(tmp_path / "run.h5")) == 32

@@ -2,15 +2,15 @@
 
     h_0 = t_end / N from the advice for the start;  run;  certify every step;  where one is not certified: a smaller h, and again
 
-A rigid body: h <= min(h_newton, h_jacobian) of `advise` at every node. A tree (`trapezoidal`): Kantorovich's condition for every step of the
-run, see `solvability/certify.py`. Runs are deterministic, so the run that follows with the h that was found is the one that was certified.
+A rigid body: h <= min(h_newton, h_jacobian) of `advise` at every node. A tree (`trapezoidal`): Kantorovich's condition for every step
+of the run, see `solvability/certify.py`. Runs are deterministic, so the run that follows with the h that was found is the one that was
+certified.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 

@@ -71,7 +71,13 @@ class Simulation:
     def __getstate__(self) -> dict[str, Any]:
         """What was given, and what was computed: compiled code is made anew."""
         run = self._run
-        done = {"states": list(run.states), "logs": list(run.logs), "state": run.engine.state, "steps": run.engine.steps, "meta": dict(run.meta)}
+        done = {
+            "states": list(run.states),
+            "logs": list(run.logs),
+            "state": run.engine.state,
+            "steps": run.engine.steps,
+            "meta": dict(run.meta),
+        }
         return {"model": self.model, "given": self._given, "pending": self._pending, "done": done}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
@@ -105,7 +111,7 @@ class Simulation:
             raise UnsupportedError(f"{self.model!r} has no bodies; apply_force(tau=...) takes {self.model.n} generalised forces.")
         if body is None or tau is not None:
             raise OptionError("apply_force: expected the name of a body, or a generalised force tau, and not both.")
-        if body not in {b.name for b in self.model.bodies}:
+        if not validate.known(body, [b.name for b in self.model.bodies]):
             raise UnknownNameError("body", body, [b.name for b in self.model.bodies])
         owner = f"force on body {body!r}"
         F, T = (validate.vector(owner, what, x, 3, OptionError) for what, x in (("force", force), ("torque", torque)))

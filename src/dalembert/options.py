@@ -86,9 +86,22 @@ def check_memory(rows: int, row_bytes: int) -> None:
 
 def check_on_fail(on_fail: str) -> str:
     """'raise' or 'return'."""
-    if on_fail not in ("raise", "return"):
+    if not isinstance(on_fail, str) or on_fail not in ("raise", "return"):
         raise OptionError(f"on_fail is {on_fail!r}; expected 'raise' or 'return'.")
     return on_fail
+
+
+def check_monitors(monitors: Any) -> tuple[Any, ...]:
+    """Functions monitor(t, q, v)."""
+    if not isinstance(monitors, (list, tuple)) or not all(callable(f) for f in monitors):
+        raise OptionError(f"monitors is {monitors!r}; expected a list of functions monitor(t, q, v).")
+    return tuple(monitors)
+
+
+def check_progress(progress: Any) -> None:
+    """True, False or None."""
+    if progress is not None and not isinstance(progress, (bool, np.bool_)):
+        raise OptionError(f"progress is {progress!r}; expected True, False, or None for a bar in a terminal only.")
 
 
 def unhandled(model: Model, family: Family, stepper: Stepper, ignore: tuple[str, ...] = ()) -> set[str]:
@@ -105,6 +118,8 @@ def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...], prov
 
     proved: of those whose step sizes are proved, which concerns the steppers of trees.
     """
+    if name is not None and not isinstance(name, str):
+        raise OptionError(f"stepper is {name!r}; expected a name, or None for the first that handles the model.")
     found = fitting(model)
     if not found:
         find_family(model)  # says why

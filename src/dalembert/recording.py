@@ -19,7 +19,7 @@ import numpy as np
 
 from dalembert.errors import ArchiveError
 from dalembert.families import find_family
-from dalembert.io import Journal, Variable, is_locked, read_archive, read_journal, write_archive
+from dalembert.io import Journal, Variable, file_path, is_locked, read_archive, read_journal, write_archive
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.model import Model
 from dalembert.model.rotation import Array
@@ -43,7 +43,7 @@ class Recording:
     @classmethod
     def create(cls, path: Any, model: Model, meta: dict[str, Any], overwrite: bool) -> Recording:
         """Begin a new file; an existing one is refused unless `overwrite` is given."""
-        path = Path(path)
+        path = file_path("save", path)
         for existing in (path, journal_path(path)):
             if existing.exists() and not overwrite:
                 raise ArchiveError(f"{str(existing)!r} exists; overwrite=True replaces it, dal.resume({str(path)!r}, t_end) continues it.")
@@ -117,6 +117,7 @@ def _of_constraints(traj: Trajectory) -> list[Variable]:
 
 def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False, with_report: bool = True) -> None:
     """One HDF5 file with model, options, versions, trajectory, solver log, checkpoint and report."""
+    path = file_path("save", path)
     meta = {**traj.meta, "stepper_description": describe(traj.stepper)}
     attributes: dict[str, Any] = {
         "title": f"{traj.model.name or 'model'}: {traj.meta['method']}, h = {traj.h:g} s",
@@ -132,7 +133,7 @@ def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False, with_
 
 def load(path: Any) -> Trajectory:
     """Read a saved run. The file of a killed run is put in order first; that of a run still under way is read as it is."""
-    path = Path(path)
+    path = file_path("load", path)
     journal = journal_path(path)
     if not path.exists() and not journal.exists():
         raise ArchiveError(f"{str(path)!r} does not exist.")

@@ -19,6 +19,7 @@ from dalembert.engine import Stopping, make_engine
 from dalembert.errors import ArchiveError, OptionError, SimulationError, UnsupportedError
 from dalembert.families import Family, find_family
 from dalembert.inputs import CompiledControl, check_control, combined
+from dalembert.io import file_path
 from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.kernels.status import MEANING, OK
 from dalembert.lagrangian import Lagrangian
@@ -67,6 +68,8 @@ def simulate(
     if not isinstance(m, (Model, Lagrangian)):
         raise OptionError(f"simulate: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
     options.check_on_fail(on_fail)
+    options.check_progress(progress)
+    monitors = options.check_monitors(monitors)
     model: Any = m.frozen()
     family, method = options.choose_stepper(model, stepper, ignore, proved=isinstance(h, str) and h == "auto")
     resolved = method.resolve(stepper_options)
@@ -92,7 +95,7 @@ def simulate(
     engine.start(q, v)
     options.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (model.nq + model.nv)))
     recording = Recording.create(save, model, meta, overwrite) if save is not None else None
-    run = Run(model, family, method, engine, meta, recording, progress, tuple(monitors))
+    run = Run(model, family, method, engine, meta, recording, progress, monitors)
     run.record_first()
     return run.to_end(n, on_fail)
 
@@ -306,7 +309,10 @@ def resume(
     A run with a control needs the same control again.
     """
     options.check_on_fail(on_fail)
-    path = Path(path)
+    options.check_progress(progress)
+    monitors = options.check_monitors(monitors)
+    check_control(control, "resume")
+    path = file_path("resume", path)
     traj = load(path)
     meta = dict(traj.meta)
     _compare_environment(path, meta)
@@ -332,7 +338,7 @@ def resume(
         )
     engine.restart(traj.states[-1], done)
     meta.update(t_end=n * h, status="running")
-    run = Run(model, family, method, engine, meta, Recording.extend(path, traj, meta), progress, tuple(monitors))
+    run = Run(model, family, method, engine, meta, Recording.extend(path, traj, meta), progress, monitors)
     run.states, run.logs = [traj.states], [traj._log]
     return run.to_end(n, on_fail)
 

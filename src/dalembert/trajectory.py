@@ -139,7 +139,7 @@ class Trajectory:
 
     def at(self, t: float) -> tuple[Array, Array]:
         """(q, v) at a time between nodes: along the geodesic in q (of a Lagrangian: straight), linear in v."""
-        if not self.t[0] <= t <= self.t[-1]:
+        if np.ndim(t) or not isinstance(t, (int, float, np.number)) or not self.t[0] <= t <= self.t[-1]:
             raise OptionError(f"t = {t!r} is outside the run [{self.t[0]:g}, {self.t[-1]:g}] s.")
         k = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), max(len(self.t) - 2, 0))
         if len(self.t) == 1:

@@ -149,12 +149,12 @@ def make_method(entry: Any) -> Method:
         peer = find_peer(name)
         if compose is not None or (third is not None and not peer.adaptive):
             raise OptionError(f"method {entry!r}: {name} takes neither a composition nor a tolerance.")
-        return Method(name, entry[1], rtol=None if third is None else _number(entry, third))
+        return Method(name, options.seconds(f"method {entry!r}: h", entry[1]), rtol=None if third is None else _number(entry, third))
     if compose is not None and third is not None:
         raise OptionError(f"method {entry!r}: two compositions, {compose!r} and {third!r}.")
     if third is not None:
         find_composition(third)
-    return Method(name, entry[1], compose if third is None else third)
+    return Method(name, options.seconds(f"method {entry!r}: h", entry[1]), compose if third is None else third)
 
 
 def _number(entry: Any, text: Any) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert import options
 from dalembert.comparison import measures
 from dalembert.comparison.methods import make_method
 from dalembert.comparison.reference import Reference, make_reference
@@ -100,8 +101,11 @@ def work_precision(
     """
     if not isinstance(m, (Model, Lagrangian)):
         raise OptionError(f"work_precision: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
-    if not len(steppers) or not len(hs):
-        raise OptionError(f"work_precision: {len(steppers)} methods and {len(hs)} step sizes were given; expected at least one of each.")
+    for what, given in (("steppers", steppers), ("hs", hs)):
+        if not isinstance(given, (list, tuple, np.ndarray)) or not len(given):
+            raise OptionError(f"work_precision: {what} is {given!r}; expected a list of at least one.")
+    options.check_progress(progress)
+    t_end = options.seconds("t_end", t_end)
     model: Any = m.frozen()
     methods = [make_method((name, h)) for name in steppers for h in hs]
     for method in methods:

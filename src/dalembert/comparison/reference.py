@@ -71,6 +71,8 @@ def make_reference(
     if callable(wanted):
         found = np.atleast_2d(np.asarray(wanted(np.array([t_end])), dtype=float))[-1]
         return Reference(end_of(model, found) if found.shape == (model.nq,) else found, "the given function")
+    if wanted is not None and not isinstance(wanted, str):
+        raise OptionError(f"reference is {wanted!r}; expected None, 'exact', 'none', the name of a method, or a function t -> q.")
     if wanted == "none":
         return Reference(None, "none")
     exact = exact_attitude(model, q, v, t_end) if wanted in (None, "exact") and not is_tree(model) else None

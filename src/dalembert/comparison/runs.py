@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from dalembert import options
 from dalembert.comparison import measures
 from dalembert.comparison.methods import Method, make_method
 from dalembert.comparison.reference import Reference, make_reference
@@ -197,9 +198,11 @@ def compare(
     """
     if not isinstance(m, (Model, Lagrangian)):
         raise OptionError(f"compare: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
+    if not isinstance(methods, (list, tuple)) or not methods:
+        raise OptionError(f"compare: methods is {methods!r}; expected a list such as [('cayley', 0.01), ('tln', 0.01)].")
+    options.check_progress(progress)
+    options.seconds("t_end", t_end)
     chosen = [make_method(entry) for entry in methods]
-    if not chosen:
-        raise OptionError("compare: no methods were given; expected a list such as [('cayley', 0.01), ('tln', 0.01)].")
     model: Any = m.frozen()
     tree = measures.is_tree(model)
     for method in chosen:
