@@ -119,6 +119,23 @@ def test_compiled_controls_pickle(body):
     assert copy(0.49, np.zeros(7), np.zeros(6)).tolist() == [1.0, 0, 0, 0, 0, 0]
 
 
+def test_an_exception_of_a_users_compiled_step_ends_the_run(body):
+    from dalembert import registry
+
+    @dal.stepper("beyond", order=1, kernel=True, handles=("free",))
+    def beyond(t, h, system, state, work, info):
+        if t > 0.055:
+            state[state.shape[0] + 3] = 1.0
+        return 0
+
+    try:
+        with pytest.raises(dal.SimulationError, match=r"step 6 at t = 0\.06 s: stepper 'beyond': IndexError") as caught:
+            dal.simulate(body, "beyond", h=H, t_end=1.0)
+    finally:
+        del registry._steppers["rigid-body", "beyond"]
+    assert len(caught.value.traj) == 7
+
+
 # exceptions of Python code --------------------------------------------------------------------------------------------------------------
 
 

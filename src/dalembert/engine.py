@@ -11,6 +11,7 @@ from dalembert.families import Family
 from dalembert.inputs import CompiledControl, sample
 from dalembert.kernels import loop
 from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, first_class
+from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import NOT_FINITE, OK
 from dalembert.model import Model
 from dalembert.model.rotation import Array
@@ -106,12 +107,22 @@ class CompiledEngine:
         error: Stopping | None = None
         if self.python_control is None:
             status = self._call(n, every, states, log)
-            if status != OK and self.use_control and not np.isfinite(self.tau).all():
-                error = self._compiled_control.problem(self.time, *self.observe())
+            error = None if status == OK else self._raised()
         else:
             status, error = self._with_python_control(n, every, stop, states, log)
         done = int(self.counter[loop.ROW])
         return Chunk(status, states[:done], log[:done], error)
+
+    def _raised(self) -> Exception | None:
+        """What the user's compiled code raised in the step that failed, if it did: it is asked once more, at the node before."""
+        if self.use_control and not np.isfinite(self.tau).all():
+            return self._compiled_control.problem(self.time, *self.observe())
+        if isinstance(self._step, Guarded):
+            try:
+                self._step(self.time, self.weights[0] * self.h, self.system, self.state.copy(), self.work.copy(), self.info.copy())
+            except Exception as problem:
+                return problem
+        return None
 
     def _with_python_control(self, n: int, every: int, stop: Callable[[], bool], states: Array, log: Array) -> tuple[int, Stopping | None]:
         for _ in range(n):

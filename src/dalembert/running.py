@@ -191,7 +191,7 @@ class Run:
 
     def _by_user(self, error: Stopping | None) -> Stopping | None:
         """Remember whose code raised."""
-        self.raised_by = f"stepper {self.method.name!r}" if self.method.python else "control"
+        self.raised_by = f"stepper {self.method.name!r}" if self.method.python or self.meta["control"] is None else "control"
         return error
 
     def _ask_monitors(self) -> tuple[str, Stopping | None]:

@@ -1,9 +1,9 @@
-"""A user's control f(t, q, v, out) as a first-class value that cannot hurt the loop.
+"""Users' functions as first-class values that cannot hurt the loop: a control f(t, q, v, out), a step f(t, h, system, state, work, info).
 
-    out = 0;  f(t, q, v, out);  where f raised: out = NaN
+    control: out = 0;  f;  where f raised: out = NaN               step: f;  where f raised: state = NaN, status OK
 
-Numba's own wrapper of a first-class function prints an exception and goes on with whatever stands in `out`. Here a state that is not a
-number ends the run, and the engine calls the function once more from Python to learn what it raised. Indices are checked (see
+Numba's own wrapper of a first-class function prints an exception and goes on with whatever stands in the arrays. Here a state that is not
+a number ends the run, and the engine calls the function once more from Python to learn what it raised. Indices are checked (see
 `_jit.compiled`), so one out of range is such an exception and writes to no memory. The wrapper is some lines of LLVM: written in Python,
 with try and except, it is 0.5 s of compilation in every process instead of 0.04 s.
 """
@@ -17,25 +17,25 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.core.compiler_lock import global_compiler_lock
 
-from dalembert.kernels._jit import CONTROL, JIT_DISABLED, FirstClass, compiled
+from dalembert.kernels._jit import CONTROL, JIT_DISABLED, STEP, FirstClass, _first_class, compiled
 
 
 class Guarded(FirstClass):
-    """A compiled control. Called from Python it raises; called by a loop it fills `out` with NaN instead."""
+    """A compiled function of a user. Called from Python it raises; called by a loop it fills its fourth argument with NaN instead."""
 
-    def __init__(self, dispatcher: Any):
-        super().__init__(dispatcher, CONTROL)
-        name = f"dalembert_guarded_control_{next(_numbers)}"
+    def __init__(self, dispatcher: Any, sig: Any):
+        super().__init__(dispatcher, sig)
+        name = f"dalembert_guarded_{next(_numbers)}"
         with global_compiler_lock:
-            self._library = _wrapper(name, dispatcher.targetctx, dispatcher.get_compile_result(CONTROL))
+            self._library = _wrapper(name, dispatcher.targetctx, dispatcher.get_compile_result(sig), clear=sig is CONTROL)
             self._address = self._library.get_pointer_to_function(name)
 
 
 _numbers = itertools.count()  # names of machine code are those of the whole process
 
 
-def _wrapper(name: str, context: Any, result: Any) -> Any:
-    """Machine code of the formula in the head; exported as a C function of the signature CONTROL."""
+def _wrapper(name: str, context: Any, result: Any, clear: bool) -> Any:
+    """Machine code of the formula in the head, as a C function of that name. clear: set the fourth argument to 0 first."""
     described = result.fndesc
     module = context.create_module("guard")
     inner = ir.Function(module, context.call_conv.get_function_type(described.restype, described.argtypes), described.llvm_func_name)
@@ -43,11 +43,12 @@ def _wrapper(name: str, context: Any, result: Any) -> Any:
     outer = ir.Function(module, ir.FunctionType(context.get_value_type(described.restype), kinds), name)
     builder = ir.IRBuilder(outer.append_basic_block("entry"))
     out = context.make_array(described.argtypes[3])(context, builder, outer.args[3])
-    _fill(builder, out, 0.0)
+    if clear:
+        _fill(builder, out, 0.0)
     status, answer = context.call_conv.call_function(builder, inner, described.restype, described.argtypes, outer.args)
     with builder.if_then(status.is_error, likely=False):
         _fill(builder, out, float("nan"))
-    builder.ret(answer)
+    builder.ret(builder.select(status.is_error, ir.Constant(answer.type, None), answer))
     library = context.codegen().create_library(f"guard of {described.qualname}")
     library.add_linking_library(result.library)
     library.add_ir_module(module)
@@ -62,7 +63,14 @@ def _fill(builder: Any, array: Any, value: float) -> None:
 
 def guarded(function: Callable[..., Any]) -> Any:
     """A user's f(t, q, v, out), compiled with checks of indices, as a first-class value of the loop."""
-    return _plainly(function) if JIT_DISABLED else Guarded(compiled(function, CONTROL))
+    return _plainly(function) if JIT_DISABLED else Guarded(compiled(function, CONTROL), CONTROL)
+
+
+def compiled_step(function: Callable[..., Any]) -> Any:
+    """A user's step, compiled with checks of indices; `first_class` gives loops its guarded form."""
+    dispatcher = compiled(function, STEP)
+    _first_class[dispatcher] = Guarded(dispatcher, STEP)
+    return dispatcher
 
 
 def _plainly(function: Callable[..., Any]) -> Callable[..., None]:
