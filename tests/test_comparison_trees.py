@@ -297,3 +297,39 @@ def test_methods_without_a_step_take_the_common_one():
     assert parse_method("mujoco:rk4", 0.02) == Method("mujoco:rk4", 0.02)
     assert parse_method("mk4", 0.02) == Method("mk4", 0.02)
     assert parse_method("mk4:0.1", 0.02) == Method("mk4", 0.1)
+
+
+def test_cpu_time_is_that_of_the_machine_without_what_the_run_ignored(monkeypatch):
+    from dalembert.comparison import methods
+
+    m = dal.Model("rods")
+    for i in range(2):
+        m.add_body(f"r{i}", 1.0, (0.03, 0.03, 0.001), com=(0, 0, -0.25), pose=((0, 0, -0.5 * i), (1, 0, 0, 0)))
+        m.add_joint(f"j{i}", "revolute", f"r{i - 1}" if i else "world", f"r{i}", (0, 0, -0.5 * i), (0, 1, 0), limits=(-1, 1))
+    m.add_loop("end", "spherical", "world", "r1", (0, 0, -1))
+    timed = []
+    make = methods.make_engine
+    monkeypatch.setattr(methods, "make_engine", lambda model, *rest: timed.append(model) or make(model, *rest))
+    result = dal.compare(m, [("mk4", 0.01)], 0.2, {"j0": 0.3}, reference="none", ignore=("loops", "limits"))
+    assert result.rows[0].seconds > 0.0
+    assert len(timed) == 1
+    assert not timed[0].loops
+    assert all(j.limits is None for j in timed[0].joints)
+
+
+def test_the_reference_shows_its_progress_and_is_not_timed(monkeypatch):
+    from dalembert import running
+    from dalembert.comparison import methods
+
+    shown, timed = [], []
+    bar = running.Progress
+    monkeypatch.setattr(running, "Progress", lambda wanted, what, *rest: shown.append((what, wanted)) or bar(wanted, what, *rest))
+    seconds = methods.stepping_seconds
+    monkeypatch.setattr(methods, "stepping_seconds", lambda traj: timed.append(traj.meta["method"]) or seconds(traj))
+    m = dal.scenes.find("pendulum-chain").model()
+    dal.compare(m, [("mk4", 0.01)], 0.1, reference="mk8", progress=True)
+    assert shown == [("mk4", True), ("mk8", True), ("mk8", True)]
+    assert timed == ["mk4"]
+    shown.clear()
+    dal.work_precision(m, ["mk4"], [0.01, 0.005], 0.1, reference="mk8", progress=True)
+    assert shown == [("mk8", True), ("mk8", True), ("mk4", True), ("mk4", True)]

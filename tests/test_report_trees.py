@@ -328,7 +328,7 @@ def test_certified_steps_are_counted():
     assert found.verdict == "pass"
     assert "50 of 50 steps are proved to converge" in found.text
     automatic = dal.simulate(m, "trapezoidal", h="auto", t_end=0.5, q0=(1.0, 0.5)).report()["certified steps"]
-    assert automatic.measured > 0.0  # the first step is proved; later ones are faster
+    assert automatic.verdict == "pass"
     traj._log[7, 3] = 2.0
     assert "49 of 50" in traj.report()["certified steps"].text
     assert traj.report()["certified steps"].verdict == "not applicable"

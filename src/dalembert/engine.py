@@ -12,6 +12,7 @@ from dalembert.functions import Functions, given_functions
 from dalembert.inputs import CompiledControl, combined, sample
 from dalembert.kernels import loop
 from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, first_class
+from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import NOT_FINITE, OK
 from dalembert.kernels.tree import layout as tree
 from dalembert.model import Model
@@ -35,13 +36,17 @@ def evaluates_functions(model: Any, stepper: Stepper) -> bool:
     return bool(given_functions(model)) and "function" in stepper.handles and not stepper.python
 
 
+#: what a user's code raises to end a run, and what is kept of the run then: everything
+Stopping = Exception | KeyboardInterrupt
+
+
 class Chunk(NamedTuple):
     """What one call computed: status of the last step, recorded rows, and an exception of the user's own code that ended it."""
 
     status: int
     states: Array
     log: Array
-    error: Exception | None = None
+    error: Stopping | None = None
 
 
 class CompiledEngine:
@@ -62,6 +67,7 @@ class CompiledEngine:
         self.counter = np.zeros(2, dtype=np.int64)
         self.python_control: Any = control if control is not None and not isinstance(control, CompiledControl) else None
         self.use_control = isinstance(control, CompiledControl)
+        self._compiled_control: Any = control if self.use_control else None
         self.use_ledger = family.keeps_account(model, control is not None)
         self._step = first_class(stepper.step, STEP)
         self._nodal = first_class(family.nodal, NODAL)
@@ -111,9 +117,10 @@ class CompiledEngine:
         rows = (self.steps + n) // every - self.steps // every
         states, log = np.empty((rows, self.state.size)), np.empty((rows, self.tally.size))
         self.counter[loop.ROW] = 0
-        error = None
+        error: Stopping | None = None
         if self.python_control is None:
             status = self._call(n, every, states, log)
+            error = None if status == OK else self._raised()
         else:
             status, error = self._with_python_control(n, every, stop, states, log)
         if self.functions is not None:
@@ -121,11 +128,22 @@ class CompiledEngine:
         done = int(self.counter[loop.ROW])
         return Chunk(status, states[:done], log[:done], error)
 
-    def _with_python_control(self, n: int, every: int, stop: Callable[[], bool], states: Array, log: Array) -> tuple[int, Exception | None]:
+    def _raised(self) -> Exception | None:
+        """What the user's compiled code raised in the step that failed, if it did: it is asked once more, at the node before."""
+        if self.use_control and not np.isfinite(self.tau).all():
+            return self._compiled_control.problem(self.time, *self.observe())
+        if isinstance(self._step, Guarded):
+            try:
+                self._step(self.time, self.weights[0] * self.h, self.system, self.state.copy(), self.work.copy(), self.info.copy())
+            except Exception as problem:
+                return problem
+        return None
+
+    def _with_python_control(self, n: int, every: int, stop: Callable[[], bool], states: Array, log: Array) -> tuple[int, Stopping | None]:
         for _ in range(n):
             try:
                 tau = sample(self.python_control, self.time, *self.observe())
-            except Exception as problem:  # the user's code: handed on together with what was computed before
+            except (Exception, KeyboardInterrupt) as problem:  # the user's code: handed on together with what was computed before
                 return OK, problem
             self.hold(tau)
             status = self._call(1, every, states, log)
@@ -178,7 +196,7 @@ class PythonEngine:
         for _ in range(n):
             try:
                 status = self._one()
-            except Exception as problem:  # the user's code: handed on together with what was computed before
+            except (Exception, KeyboardInterrupt) as problem:  # the user's code: handed on together with what was computed before
                 error = problem
             if status != OK or error is not None:
                 break

@@ -26,6 +26,10 @@ class UnknownNameError(DalembertError, KeyError):
         self.what, self.name, self.known = what, name, sorted(known)
         super().__init__(unknown_name(what, name, self.known))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by what it was made of: the arguments of the exception are only its message."""
+        return type(self), (self.what, self.name, self.known), self.__dict__
+
     def __str__(self) -> str:
         return str(self.args[0])
 

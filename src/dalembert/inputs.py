@@ -2,34 +2,107 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dalembert.errors import OptionError
-from dalembert.kernels import _jit
+from dalembert.kernels.guard import guarded
 from dalembert.model.rotation import Array
 
 
 class CompiledControl:
-    """A control that runs inside the compiled loop: f(t, q, v, out) writes the generalised force into out."""
+    """A control that runs inside the compiled loop: f(t, q, v, out) writes the generalised force into out, which is 0 before.
+
+    An index out of range, like every other exception of the function, ends the run; so does a number that is not finite.
+    """
 
     def __init__(self, function: Callable[..., None]):
+        functools.update_wrapper(self, function)
         self.python = getattr(function, "py_func", function)
-        self.kernel = function if _jit.JIT_DISABLED else _jit.compiled(function, _jit.CONTROL)
+        self.kernel = guarded(self.python)
 
     def __call__(self, t: float, q: Array, v: Array, out: Array | None = None) -> Array:
         out = np.zeros_like(np.asarray(v, dtype=float)) if out is None else out
         self.kernel(float(t), np.ascontiguousarray(q, dtype=float), np.ascontiguousarray(v, dtype=float), out)
         return out
 
+    def __reduce__(self) -> Any:
+        """As the name of a module's function where it is one, and else as the function."""
+        found: Any = inspect.getmodule(self.python)
+        for name in self.python.__qualname__.split("."):
+            found = getattr(found, name, None)
+        return self.python.__qualname__ if found is self else (compiled, (self.python,))
+
+    def problem(self, t: float, q: Array, v: Array) -> Exception:
+        """What went wrong at a node where the loop found numbers that are not finite: asked of the function itself, uncompiled first.
+
+        Uncompiled it says more: Numba names neither the index nor the size of the array.
+        """
+        for function in (self.python, self.kernel):
+            out = np.zeros(len(v))
+            try:
+                function(float(t), q.copy(), v.copy(), out)
+            except Exception as error:
+                return error
+            if not np.isfinite(out).all():
+                return OptionError(f"it wrote {out.tolist()}; expected finite numbers")
+        return OptionError("it raised an exception, or wrote numbers that are not finite, and did not when asked once more")
+
 
 def compiled(function: Callable[..., None]) -> CompiledControl:
-    """Compile f(t, q, v, out) so that a run with this control has no Python in its loop. Usable as a decorator."""
-    if not callable(function):
+    """Compile f(t, q, v, out) so that a run with this control has no Python in its loop. Usable as a decorator.
+
+    Every index of the function is checked. Functions that it calls and that were compiled elsewhere are checked if they were compiled so
+    (`numba.njit(boundscheck=True)`).
+    """
+    if isinstance(function, CompiledControl):
+        return function
+    python = getattr(function, "py_func", function)
+    if not inspect.isfunction(python):
         raise OptionError(f"compiled: {function!r} is not a function f(t, q, v, out).")
-    return CompiledControl(function)
+    name = python.__name__
+    try:
+        inspect.signature(python).bind(0.0, 0, 0, 0)
+    except TypeError:
+        given = f"{name}{inspect.signature(python)}"
+        raise OptionError(f"compiled: {given} does not take four arguments; expected f(t, q, v, out), which writes into out.") from None
+    try:
+        return CompiledControl(function)
+    except Exception as error:  # Numba's own have no common class
+        raise OptionError(f"compiled: {name}(t, q, v, out) cannot be compiled: {_gist(error)}") from error
+
+
+def _gist(error: Exception) -> str:
+    """What one of Numba's long messages says first, and the line of source that it names, as one sentence."""
+    lines = [line.strip().rstrip(":. ") for line in str(error).splitlines() if line.strip()]
+    said = itertools.takewhile(lambda line: not line.startswith(("File ", "There are")), lines)
+    text = " ".join(line for line in said if not line.startswith(("Failed in", "During", "Raised from")))
+    where = next((line.removeprefix("File ") for line in lines if line.startswith("File ")), None)
+    return f"{text[:300].rstrip(';')}{f' ({where})' if where else ''}. It writes numbers into out and returns nothing."
+
+
+def check_control(control: Any, call: str) -> None:
+    """OptionError for what is no function of (t, q, v)."""
+    if control is None or isinstance(control, CompiledControl):
+        return
+    if not callable(control):
+        raise OptionError(f"{call}: control is {control!r}; expected a function control(t, q, v).")
+    try:
+        signature = inspect.signature(control)
+    except (TypeError, ValueError):  # callables of C have none
+        return
+    try:
+        signature.bind(0.0, 0, 0)
+    except TypeError:
+        name = getattr(control, "__name__", type(control).__name__)
+        raise OptionError(
+            f"{call}: control is {name}{signature}; expected a function control(t, q, v) -> tau, or dal.compiled(f) with f(t, q, v, out)."
+        ) from None
 
 
 def sample(control: Callable[..., Any], t: float, q: Array, v: Array) -> Array:

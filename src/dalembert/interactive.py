@@ -9,6 +9,7 @@ import numpy as np
 from dalembert import options
 from dalembert.engine import make_engine
 from dalembert.errors import OptionError, SimulationError, UnknownNameError, UnsupportedError
+from dalembert.inputs import check_control
 from dalembert.kernels.status import OK
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model, validate
@@ -49,6 +50,7 @@ class Simulation:
     ):
         if not isinstance(m, (Model, Lagrangian)):
             raise OptionError(f"Simulation: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
+        check_control(control, "Simulation")
         model: Any = m.frozen()
         ignore = model.check_features(ignore)
         family, method = options.choose_stepper(model, stepper, ignore)
@@ -57,6 +59,7 @@ class Simulation:
         weights = composition_weights(compose, method, model.without(ignore), family, h)
         self._pending = np.zeros(model.nv)
         self._control = control
+        self._given = dict(stepper=method.name, h=step, q0=q0, v0=v0, control=control, compose=compose, ignore=ignore, **stepper_options)
         q, v = model.check_q(q0), model.check_v(v0)
         options.check_start(model, family, method, q, v, ignore)
         acting = None if self._control is None else self._inputs
@@ -70,6 +73,25 @@ class Simulation:
         self.model = model
         self._run = Run(model, family, method, engine, meta, None, False, ())
         self._run.record_first()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was given, and what was computed: compiled code is made anew."""
+        run = self._run
+        done = {
+            "states": list(run.states),
+            "logs": list(run.logs),
+            "state": run.engine.state,
+            "steps": run.engine.steps,
+            "meta": dict(run.meta),
+        }
+        return {"model": self.model, "given": self._given, "pending": self._pending, "done": done}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__init__(saved["model"], **saved["given"])  # type: ignore[misc]
+        self._pending[:] = saved["pending"]
+        run, done = self._run, saved["done"]
+        run.states, run.logs, run.meta = done["states"], done["logs"], done["meta"]
+        run.engine.restart(done["state"], done["steps"])
 
     def _inputs(self, t: float, q: Array, v: Array) -> Array:
         tau = self._pending if self._control is None else self._pending + np.asarray(self._control(t, q, v), dtype=float)
@@ -104,7 +126,7 @@ class Simulation:
             raise UnsupportedError(f"{self.model!r} has no bodies; apply_force(tau=...) takes {self.model.n} generalised forces.")
         if body is None or tau is not None:
             raise OptionError("apply_force: expected the name of a body, or a generalised force tau, and not both.")
-        if body not in {b.name for b in self.model.bodies}:
+        if not validate.known(body, [b.name for b in self.model.bodies]):
             raise UnknownNameError("body", body, [b.name for b in self.model.bodies])
         owner = f"force on body {body!r}"
         F, T = (validate.vector(owner, what, x, 3, OptionError) for what, x in (("force", force), ("torque", torque)))
@@ -118,14 +140,16 @@ class Simulation:
 
     def step(self, n: int = 1) -> State:
         """Advance by n steps. A step that fails raises; the state is then that of the last good node."""
-        if isinstance(n, bool) or int(n) != n or n < 0:
-            raise OptionError(f"step: n is {n!r}; expected a whole number >= 0.")
+        n = options.whole("step: n", n, 0)
         self._take_inputs()
-        status, states, log, error = self._run.engine.advance(int(n), 1)
+        status, states, log, error = self._run.engine.advance(n, 1)
         self._run._keep(states, log)
         self._pending[:] = 0.0
+        if isinstance(error, KeyboardInterrupt):
+            raise error
         if error is not None:
-            raise SimulationError(f"step {self._run.engine.steps}: {type(error).__name__}: {error}", self.trajectory()) from error
+            where = f"step {self._run.engine.steps} at t = {self._run.engine.time:.6g} s"
+            raise SimulationError(f"{where}: {self._run._said(error)}", self.trajectory()) from error
         if status != OK:
             message = self._run._failure(status)
             raise SimulationError(message, self.trajectory(), status=status)

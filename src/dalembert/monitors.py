@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from dalembert.errors import OptionError
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.model.rotation import Array
 
@@ -22,10 +24,16 @@ __all__ = ["Monitor", "Watch", "energy_within", "seconds"]
 Monitor = Callable[[float, Array, Array], bool]
 
 
+def _check_positive(what: str, value: Any) -> None:
+    if isinstance(value, (bool, str)) or not isinstance(value, (int, float, np.number)) or not value > 0:
+        raise OptionError(f"{what} is {value!r}; expected a positive number.")
+
+
 def energy_within(model: Model, fraction: float) -> Monitor:
     """End the run when the energy has moved from its first value by more than a fraction of the largest kinetic energy seen."""
-    if not fraction > 0:
-        raise OptionError(f"energy_within: fraction is {fraction!r}; expected a positive number.")
+    if not isinstance(model, (Model, Lagrangian)):
+        raise OptionError(f"energy_within: the model is {model!r}; expected a Model or a Lagrangian.")
+    _check_positive("energy_within: fraction", fraction)
     seen: dict[str, float] = {}
 
     def energy_left_its_band(t: float, q: Array, v: Array) -> bool:
@@ -38,8 +46,7 @@ def energy_within(model: Model, fraction: float) -> Monitor:
 
 def seconds(limit: float) -> Monitor:
     """End the run after so many seconds of wall time."""
-    if not limit > 0:
-        raise OptionError(f"seconds: limit is {limit!r}; expected a positive number of seconds.")
+    _check_positive("seconds: limit", limit)
     began = time.monotonic()
 
     def time_is_up(t: float, q: Array, v: Array) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 from typing import Any
 
@@ -27,12 +28,7 @@ VANISHED = 1e-6  # at singular positions rows of constraints are round-off: belo
 
 def step_count(h: Any, t_end: Any) -> tuple[float, int]:
     """(h, N) with N h = t_end; OptionError names the nearest h where N is not whole."""
-    for what, value in (("h", h), ("t_end", t_end)):
-        if isinstance(value, bool) or (not isinstance(value, (int, float)) and not hasattr(value, "__float__")):
-            raise OptionError(f"{what} is {value!r}; expected a positive number of seconds.")
-        if not math.isfinite(value) or value <= 0:
-            raise OptionError(f"{what} is {value!r}; expected a positive, finite number of seconds.")
-    h, t_end = float(h), float(t_end)
+    h, t_end = seconds("h", h), seconds("t_end", t_end)
     n = round(t_end / h)
     if n < 1 or abs(n * h - t_end) > 1e-9 * t_end:
         nearest = t_end / max(1, n)
@@ -40,14 +36,45 @@ def step_count(h: Any, t_end: Any) -> tuple[float, int]:
     return h, n
 
 
+def seconds(what: str, value: Any) -> float:
+    """A positive, finite number."""
+    try:
+        found = math.nan if isinstance(value, (bool, str, bytes)) or np.ndim(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not math.isfinite(found) or found <= 0:
+        raise OptionError(f"{what} is {value!r}; expected a positive, finite number of seconds.")
+    return found
+
+
+def whole(what: str, value: Any, least: int, why: str = "") -> int:
+    """A whole number, at least so large; numbers such as 5.0 and np.int64(5) are whole."""
+    try:
+        found = None if isinstance(value, (bool, str)) else operator.index(int(value))
+        ok = found is not None and bool(found == value) and found >= least
+    except (TypeError, ValueError, OverflowError):  # no number; NaN; infinity
+        ok = False
+    if not ok:
+        raise OptionError(f"{what} is {value!r}; expected a whole number >= {least}{why}.")
+    return int(value)
+
+
 def check_every(every: Any, n: int) -> int:
     """A divisor of the number of steps."""
-    if isinstance(every, bool) or int(every) != every or every < 1:
-        raise OptionError(f"every is {every!r}; expected a whole number >= 1: the state is kept every so many steps.")
+    every = whole("every", every, 1, ": the state is kept every so many steps")
     if n % every:
-        fits = max(d for d in range(1, min(int(every), n) + 1) if n % d == 0)
+        fits = largest_divisor(n, every)
         raise OptionError(f"every = {every} does not divide the {n} steps of the run; the next smaller number that does is {fits}.")
-    return int(every)
+    return every
+
+
+def largest_divisor(n: int, limit: int) -> int:
+    """The largest divisor of n that does not exceed the limit: d or n / d for some d <= sqrt(n)."""
+    found = 1
+    for d in range(1, math.isqrt(n) + 1):
+        if n % d == 0:
+            found = max(found, *(x for x in (d, n // d) if x <= limit), 1)
+    return found
 
 
 def check_memory(rows: int, row_bytes: int) -> None:
@@ -63,9 +90,22 @@ def check_memory(rows: int, row_bytes: int) -> None:
 
 def check_on_fail(on_fail: str) -> str:
     """'raise' or 'return'."""
-    if on_fail not in ("raise", "return"):
+    if not isinstance(on_fail, str) or on_fail not in ("raise", "return"):
         raise OptionError(f"on_fail is {on_fail!r}; expected 'raise' or 'return'.")
     return on_fail
+
+
+def check_monitors(monitors: Any) -> tuple[Any, ...]:
+    """Functions monitor(t, q, v)."""
+    if not isinstance(monitors, (list, tuple)) or not all(callable(f) for f in monitors):
+        raise OptionError(f"monitors is {monitors!r}; expected a list of functions monitor(t, q, v).")
+    return tuple(monitors)
+
+
+def check_progress(progress: Any) -> None:
+    """True, False or None."""
+    if progress is not None and not isinstance(progress, (bool, np.bool_)):
+        raise OptionError(f"progress is {progress!r}; expected True, False, or None for a bar in a terminal only.")
 
 
 def unhandled(model: Model, family: Family, stepper: Stepper, ignore: tuple[str, ...] = ()) -> set[str]:
@@ -84,6 +124,8 @@ def choose_stepper(model: Model, name: str | None, ignore: tuple[str, ...], prov
 
     proved: of those whose step sizes are proved, which concerns the steppers of trees.
     """
+    if name is not None and not isinstance(name, str):
+        raise OptionError(f"stepper is {name!r}; expected a name, or None for the first that handles the model.")
     known = _candidates(model, ignore)
     for family, features, s in known:
         if name is None and proved and s.system == "tree" and not s.proved:

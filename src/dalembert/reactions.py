@@ -55,7 +55,7 @@ def without_coordinates(model: Model) -> list[str]:
 def joint_force(traj: Trajectory, model: Model, joint: str) -> Array:
     """`Trajectory.reaction`; model: the one that the run saw, without what it ignored."""
     owners = without_coordinates(model)
-    if joint not in owners and joint not in model.q_slices():
+    if not isinstance(joint, str) or (joint not in owners and joint not in model.q_slices()):
         if joint in without_coordinates(traj.model):
             raise UnsupportedError(f"joint {joint!r} exerts no force: the run left it out, ignore={tuple(traj.meta['ignore'])!r}.")
         raise UnknownNameError("joint", joint, [*model.q_slices(), *without_coordinates(traj.model)])

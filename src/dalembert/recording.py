@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import ArchiveError, UnknownNameError
+from dalembert.errors import ArchiveError
 from dalembert.families import find_family
-from dalembert.io import Journal, Variable, is_locked, read_archive, read_journal, write_archive
+from dalembert.io import Journal, Variable, file_path, is_locked, read_archive, read_journal, write_archive
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.model import Model
 from dalembert.model.rotation import Array
-from dalembert.registry import Option, Stepper, find
+from dalembert.registry import Stepper, describe, restore
 from dalembert.trajectory import Trajectory
 
 FORMAT = 1
@@ -43,7 +43,7 @@ class Recording:
     @classmethod
     def create(cls, path: Any, model: Model, meta: dict[str, Any], overwrite: bool) -> Recording:
         """Begin a new file; an existing one is refused unless `overwrite` is given."""
-        path = Path(path)
+        path = file_path("save", path)
         for existing in (path, journal_path(path)):
             if existing.exists() and not overwrite:
                 raise ArchiveError(f"{str(existing)!r} exists; overwrite=True replaces it, dal.resume({str(path)!r}, t_end) continues it.")
@@ -74,22 +74,6 @@ class Recording:
         """Merge everything into the HDF5 file and remove the journal."""
         write_trajectory(traj, self.path, overwrite=True)
         self.journal.discard()
-
-
-def describe(stepper: Stepper) -> dict[str, Any]:
-    """A stepper as plain data, so that a file can be read where the method is not installed."""
-    skip = ("step", "prepare", "program", "engine", "options")
-    data = {k: getattr(stepper, k) for k in Stepper.__dataclass_fields__ if k not in skip}
-    return {**data, "options": [[o.name, o.default, o.meaning] for o in stepper.options]}
-
-
-def restore_stepper(family: str, data: dict[str, Any]) -> Stepper:
-    """The registered stepper, or its description from the file if it is not installed."""
-    try:
-        return find(data.get("system", family), data["name"])
-    except UnknownNameError:
-        fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "options"}
-        return Stepper(**fields, options=tuple(Option(*o) for o in data["options"]))
 
 
 def variables(traj: Trajectory) -> list[Variable]:
@@ -140,6 +124,7 @@ def _of_constraints(traj: Trajectory) -> list[Variable]:
 
 def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False, with_report: bool = True) -> None:
     """One HDF5 file with model, options, versions, trajectory, solver log, checkpoint and report."""
+    path = file_path("save", path)
     meta = {**traj.meta, "stepper_description": describe(traj.stepper)}
     attributes: dict[str, Any] = {
         "title": f"{traj.model.name or 'model'}: {traj.meta['method']}, h = {traj.h:g} s",
@@ -155,7 +140,7 @@ def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False, with_
 
 def load(path: Any) -> Trajectory:
     """Read a saved run. The file of a killed run is put in order first; that of a run still under way is read as it is."""
-    path = Path(path)
+    path = file_path("load", path)
     journal = journal_path(path)
     if not path.exists() and not journal.exists():
         raise ArchiveError(f"{str(path)!r} does not exist.")
@@ -211,7 +196,7 @@ def _build(model_data: dict[str, Any], meta: dict[str, Any], states: Array, log:
     model = _system_from(model_data)
     meta = dict(meta)
     description = meta.pop("stepper_description", None) or {"name": meta["stepper"]}
-    stepper = restore_stepper(meta["family"], description)
+    stepper = restore(description, meta["family"])
     t = (np.arange(len(states)) * meta["every"]) * meta["h"]
     return Trajectory(model, stepper, meta, t, states, log, unpack(model, stepper, meta, states))
 

@@ -95,6 +95,10 @@ class Stepper:
                 raise UnknownNameError(f"option of stepper {self.name!r}", name, known)
         return {name: o.check(self.name, given.get(name, o.default)) for name, o in known.items()}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by its description: code is not data."""
+        return restore, (describe(self),)
+
 
 _steppers: dict[tuple[str, str], Stepper] = {}
 _loaded = False
@@ -160,3 +164,19 @@ def find(system: str, name: str) -> Stepper:
     if ("any", name) in _steppers:
         return _steppers["any", name]
     raise UnknownNameError("stepper", name, [n for s, n in _steppers if s in (system, "any")])
+
+
+def describe(stepper: Stepper) -> dict[str, Any]:
+    """A stepper as plain data, so that a file can be read where the method is not installed."""
+    skip = ("step", "prepare", "program", "engine", "options")
+    data = {k: getattr(stepper, k) for k in Stepper.__dataclass_fields__ if k not in skip}
+    return {**data, "options": [[o.name, o.default, o.meaning] for o in stepper.options]}
+
+
+def restore(data: dict[str, Any], family: str = "any") -> Stepper:
+    """The registered stepper that was described, or the description alone if it is not installed. family: of files that tell no system."""
+    try:
+        return find(data.get("system", family), data["name"])
+    except UnknownNameError:
+        fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "options"}
+        return Stepper(**fields, options=tuple(Option(*o) for o in data["options"]))

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from dalembert import environment, options
-from dalembert.engine import evaluates_functions, make_engine
+from dalembert.automatic import certified_step
+from dalembert.engine import Stopping, evaluates_functions, make_engine
 from dalembert.errors import ArchiveError, OptionError, SimulationError, UnsupportedError
 from dalembert.families import Family, find_family
 from dalembert.functions import given_functions
-from dalembert.inputs import CompiledControl
+from dalembert.inputs import CompiledControl, check_control
+from dalembert.io import file_path
 from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.kernels.status import MEANING, OK
 from dalembert.lagrangian import Lagrangian
@@ -53,6 +55,7 @@ def simulate(
 ) -> Trajectory:
     """Simulate a model from t = 0 to t_end with a fixed step h.
 
+    h: s, or "auto": the run is repeated with smaller steps until every step of it is certified; see `automatic.py`.
     stepper: a name from `dal.steppers()`; None takes the registry's first that handles the model.
     q0, v0: arrays, or {joint: values}; default: reference configuration, at rest.
     control: control(t, q, v) -> tau, sampled at nodes and held over the step; `dal.compiled(f)` with f(t, q, v, out) keeps the loop
@@ -69,19 +72,24 @@ def simulate(
     if not isinstance(m, (Model, Lagrangian)):
         raise OptionError(f"simulate: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
     options.check_on_fail(on_fail)
+    options.check_progress(progress)
+    monitors = options.check_monitors(monitors)
     model: Any = m.frozen()
     ignore = model.check_features(ignore)
     acting = model.without(ignore)
-    family, method = options.choose_stepper(model, stepper, ignore, proved=h == "auto")
+    automatic = isinstance(h, str) and h == "auto"
+    family, method = options.choose_stepper(model, stepper, ignore, proved=automatic)
     resolved = method.resolve(stepper_options)
     q, v = model.check_q(q0), model.check_v(v0)
-    if control is not None and not callable(control):
-        raise OptionError(f"control is {control!r}; expected a function control(t, q, v).")
+    check_control(control, "simulate")
     options.check_start(model, family, method, q, v, ignore)
     weights = composition_weights(compose, method, acting, family, h)
-    automatic = h == "auto"
     if automatic:
-        h = certified_step(acting, family, method, q, v, t_end)
+        options.step_count(t_end, t_end)
+        if control is not None or given_functions(acting):
+            raise OptionError("h='auto' with a control, or with forces given as functions: no proof covers what it will do; give h.")
+        start = {"t_end": t_end, "q0": q, "v0": v, "ignore": ignore, "progress": progress, "on_fail": "return", **stepper_options}
+        h = certified_step(acting, family, method, q, v, t_end, lambda h: simulate(model, method.name, h, **start))
     step, n = options.step_count(h, t_end)
     every = options.check_every(every, n)
     meta = run_description(method, compose, family, step, resolved, ignore, control)
@@ -91,7 +99,7 @@ def simulate(
     engine.start(q, v)
     options.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (model.nq + model.nv)))
     recording = Recording.create(save, model, meta, overwrite) if save is not None else None
-    run = Run(model, family, method, engine, meta, recording, progress, tuple(monitors))
+    run = Run(model, family, method, engine, meta, recording, progress, monitors)
     run.record_first()
     return run.to_end(n, on_fail)
 
@@ -144,7 +152,7 @@ def composition_weights(compose: str | None, method: Stepper, model: Model, fami
     if "damping" in family.features(model):
         raise UnsupportedError(f"compose={compose!r}: model {model.name!r} is dissipative, and negative substeps would undo its damping.")
     _refuse_functions(compose, method, model)
-    if h == "auto":
+    if isinstance(h, str) and h == "auto":
         raise OptionError("compose with h='auto': a certified step size holds for single steps only; give h.")
     return composition.weights
 
@@ -170,15 +178,6 @@ def _refuse_functions(compose: str, method: Stepper, model: Any) -> None:
                 )
 
 
-def certified_step(model: Model, family: Family, method: Stepper, q: Any, v: Any, t_end: float) -> float:
-    """The largest h that divides t_end and whose first step is proved to be solvable."""
-    advice = family.advise(model, q, v, method.name)
-    if not np.isfinite(advice.h_newton):
-        why = "it solves no equation, or the body is at rest"
-        raise OptionError(f"h='auto': no step size is certified for stepper {method.name!r} at this state ({why}); give h.")
-    return t_end / np.ceil(t_end / advice.h_newton)
-
-
 class Run:
     """The loop in Python: chunks of compiled steps, and between them progress, saving, monitors and Ctrl-C."""
 
@@ -190,6 +189,7 @@ class Run:
         self.progress = progress
         self.states: list[np.ndarray] = []
         self.logs: list[np.ndarray] = []
+        self.raised_by = "control"
 
     def record_first(self) -> None:
         """Node 0."""
@@ -211,7 +211,7 @@ class Run:
     def to_end(self, n: int, on_fail: str) -> Trajectory:
         """All steps up to step n, or as many as can be done."""
         status, stopped = OK, ""
-        error: Exception | None = None
+        error: Stopping | None = None
         every = self.meta["every"]
         chunk = 1
         with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
@@ -219,26 +219,39 @@ class Run:
                 began = time.perf_counter()
                 before = self.engine.steps
                 status, states, log, error = self.engine.advance(min(chunk, n - before), every, interrupted.is_set)
-                error = self._keep(states, log) or error
+                error = self._keep(states, log) or self._by_user(error)
                 elapsed = max(time.perf_counter() - began, 1e-9)
                 chunk = max(1, int(min(2 * chunk + 1, (self.engine.steps - before) * CHUNK_SECONDS / elapsed + 1)))
                 bar.update(self.engine.steps)
-                stopped = self._ask_monitors()
-        return self._finish(status, error, "interrupted" if interrupted.is_set() else stopped or "ok", on_fail)
+                if error is None:
+                    stopped, error = self._ask_monitors()
+        ending = "interrupted" if interrupted.is_set() or isinstance(error, KeyboardInterrupt) else stopped or "ok"
+        return self._finish(status, None if isinstance(error, KeyboardInterrupt) else error, ending, on_fail)
 
-    def _ask_monitors(self) -> str:
+    def _by_user(self, error: Stopping | None) -> Stopping | None:
+        """Remember whose code raised."""
+        self.raised_by = f"stepper {self.method.name!r}" if self.method.python or self.meta["control"] is None else "control"
+        return error
+
+    def _ask_monitors(self) -> tuple[str, Stopping | None]:
+        """Why a monitor ends the run, or what it raised."""
         if not self.monitors:
-            return ""
+            return "", None
         q, v = self.engine.observe()
         for monitor in self.monitors:
-            if monitor(self.engine.time, q.copy(), v.copy()):
-                return f"ended by monitor {getattr(monitor, '__name__', monitor)!s}"
-        return ""
+            name = getattr(monitor, "__name__", str(monitor))
+            try:
+                if monitor(self.engine.time, q.copy(), v.copy()):
+                    return f"ended by monitor {name}", None
+            except (Exception, KeyboardInterrupt) as problem:  # the user's code: the run is kept
+                self.raised_by = f"monitor {name}"
+                return "", problem
+        return "", None
 
     def _finish(self, status: int, error: Exception | None, ending: str, on_fail: str) -> Trajectory:
         message = "" if status == OK else self._failure(status)
         if error is not None:
-            message = f"step {self.engine.steps} at t = {self.engine.time:.6g} s: {type(error).__name__}: {error}"
+            message = f"step {self.engine.steps} at t = {self.engine.time:.6g} s: {self._said(error)}"
         self.meta["status"] = message or ending
         split = int(sum(np.count_nonzero(log[:, SUBSTEPS]) for log in self.logs))
         if split:
@@ -257,6 +270,10 @@ class Run:
                 status=status,
             ) from error
         return traj
+
+    def _said(self, error: Exception) -> str:
+        """An exception as words: those of a user's code name the code, type and message."""
+        return str(error) if isinstance(error, ArchiveError) else f"{self.raised_by}: {type(error).__name__}: {error}"
 
     def _close(self, traj: Trajectory) -> None:
         """Merge the file; where that fails, an error that carries the trajectory."""
@@ -332,7 +349,10 @@ def resume(
     A run with a control needs the same control again.
     """
     options.check_on_fail(on_fail)
-    path = Path(path)
+    options.check_progress(progress)
+    monitors = options.check_monitors(monitors)
+    check_control(control, "resume")
+    path = file_path("resume", path)
     traj = load(path)
     meta = dict(traj.meta)
     _compare_environment(path, meta)
@@ -359,7 +379,7 @@ def resume(
         )
     engine.restart(traj.states[-1], done)
     meta.update(t_end=n * h, status="running")
-    run = Run(model, family, method, engine, meta, Recording.extend(path, traj, meta), progress, tuple(monitors))
+    run = Run(model, family, method, engine, meta, Recording.extend(path, traj, meta), progress, monitors)
     run.states, run.logs = [traj.states], [traj._log]
     return run.to_end(n, on_fail)
 

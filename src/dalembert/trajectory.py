@@ -41,6 +41,13 @@ class Trajectory:
         self._account: dict[str, Array] = unpacked.get("account", {"forces": self.work})  # type: ignore[assignment]
         self._multipliers = unpacked.get("multipliers")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled like a file of it: without what can be computed anew, and without forces that are functions, which are no data."""
+        state = {k: x for k, x in self.__dict__.items() if k not in ("_run_model", "_loads")}
+        if not self.is_lagrangian and any(f.kind == "function" for f in self.model.forces):
+            state["model"] = Model.from_dict(self.model.to_dict(drop_functions=True)).frozen()
+        return state
+
     @property
     def is_lagrangian(self) -> bool:
         """True for a run of a Lagrangian, which has coordinates instead of bodies."""
@@ -160,7 +167,7 @@ class Trajectory:
 
     def at(self, t: float) -> tuple[Array, Array]:
         """(q, v) at a time between nodes: along the geodesic in q (of a Lagrangian: straight), linear in v."""
-        if not self.t[0] <= t <= self.t[-1]:
+        if np.ndim(t) or not isinstance(t, (int, float, np.number)) or not self.t[0] <= t <= self.t[-1]:
             raise OptionError(f"t = {t!r} is outside the run [{self.t[0]:g}, {self.t[-1]:g}] s.")
         k = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), max(len(self.t) - 2, 0))
         if len(self.t) == 1:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dalembert.errors import OptionError
-from dalembert.kernels import _jit
+from dalembert.kernels._jit import JIT_DISABLED
+from dalembert.kernels.guard import compiled_step
 from dalembert.registry import Option, Stepper, register
 
 
@@ -39,7 +40,7 @@ def stepper(
 
     def enter(step: Any) -> Any:
         text = summary or (step.__doc__ or "").strip().split("\n")[0] or "user's method"
-        step_function = step if not kernel or _jit.JIT_DISABLED else _jit.compiled(step, _jit.STEP)
+        step_function = step if not kernel or JIT_DISABLED else compiled_step(step)
         register(
             name=name,
             order=order,

@@ -27,7 +27,7 @@ def test_a_chaotic_scene_has_no_reference_unless_it_is_wanted(call):
 def test_bad_methods(call):
     assert "did you mean 'cayley'?" in call("compare", "free-body", "-m", "cayly:0.01", code=2).stderr
     assert "expected NAME:H" in call("compare", "free-body", "-m", "cayley", code=2).stderr
-    assert "no methods" in call("compare", "free-body", "-m", ",", code=2).stderr
+    assert "methods is []; expected a list" in call("compare", "free-body", "-m", ",", code=2).stderr
     assert "--methods" in call("compare", "free-body", code=2).stderr
 
 

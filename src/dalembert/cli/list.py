@@ -47,8 +47,7 @@ def _cell(x: Any) -> str:
 
 
 def _steppers() -> list[dict[str, Any]]:
-    from dalembert.recording import describe
-    from dalembert.registry import steppers
+    from dalembert.registry import describe, steppers
 
     return [describe(s) for s in steppers()]
 

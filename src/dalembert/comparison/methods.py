@@ -18,7 +18,8 @@ from dalembert.steppers.compose import find_composition
 from dalembert.trajectory import Trajectory
 
 NODES = 20_000
-TIMED = 20_000
+TIMED = {"rigid-body": 1_000_000}  # steps that are done again to measure them; other families: NODES
+SECONDS = 2.0  # and no more CPU time than that
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Method:
         ignore: tuple[str, ...] = (),
         progress: bool | None = False,
     ) -> Outcome:
-        """The trajectory, to its end or to the step that failed, and the least CPU time of so many repetitions.
+        """The trajectory, to its end or to the step that failed, and the least CPU time of so many repetitions (0: not measured).
 
         every: keep the state every so many steps; None: such that at most about NODES are kept.
         """
@@ -82,6 +83,8 @@ class Method:
         )
         if traj.status == "interrupted":
             raise KeyboardInterrupt  # a comparison of parts of runs would mean nothing
+        if not repeats:
+            return Outcome(traj, float("nan"))
         return _best(lambda: Outcome(traj, stepping_seconds(traj)), repeats)
 
 
@@ -98,20 +101,30 @@ def _best(once: Callable[[], Outcome], repeats: int) -> Outcome:
 def stepping_seconds(traj: Trajectory) -> float:
     """CPU time of the steps of a run alone: done again on a fresh engine, after one step that loads the compiled code.
 
-    Of a long run of a tree only the first TIMED steps are done again; the others cost as much.
+    Of a long run only the first steps are done again; the others cost as much. The engine runs the model as the run did: without what
+    that ignored.
     """
-    family = find_family(traj.model, traj.meta["family"])
-    weights = composition_weights(traj.meta["compose"], traj.stepper, traj._run_model, family, traj.h)
-    engine = make_engine(traj._run_model, family, traj.stepper, traj.h, traj.meta["options"], None, weights)
+    model = traj._run_model
+    family = find_family(model, traj.meta["family"])
+    weights = composition_weights(traj.meta["compose"], traj.stepper, model, family, traj.h)
+    engine = make_engine(model, family, traj.stepper, traj.h, traj.meta["options"], None, weights)
     every = int(traj.meta["every"])
     n = (len(traj) - 1) * every
-    timed = n if family.name == "rigid-body" else min(n, TIMED - TIMED % every or every)
+    if not n:
+        return 0.0
     engine.restart(traj.states[0], 0)
     engine.advance(1, 1)
     engine.restart(traj.states[0], 0)
-    began = time.process_time()
-    engine.advance(timed, every)
-    return (time.process_time() - began) * (n / timed if timed else 1.0)
+    timed = min(n, TIMED.get(family.name, NODES))
+    part = max(1, timed // (10 * every)) * every
+    done, spent = 0, 0.0
+    while done < timed and spent < SECONDS:
+        part = min(part, n - done)
+        began = time.process_time()
+        engine.advance(part, every)
+        spent += time.process_time() - began
+        done += part
+    return spent * (n / done)
 
 
 def split_name(name: Any) -> tuple[str, str | None]:
@@ -136,12 +149,12 @@ def make_method(entry: Any) -> Method:
         peer = find_peer(name)
         if compose is not None or (third is not None and not peer.adaptive):
             raise OptionError(f"method {entry!r}: {name} takes neither a composition nor a tolerance.")
-        return Method(name, entry[1], rtol=None if third is None else _number(entry, third))
+        return Method(name, options.seconds(f"method {entry!r}: h", entry[1]), rtol=None if third is None else _number(entry, third))
     if compose is not None and third is not None:
         raise OptionError(f"method {entry!r}: two compositions, {compose!r} and {third!r}.")
     if third is not None:
         find_composition(third)
-    return Method(name, entry[1], compose if third is None else third)
+    return Method(name, options.seconds(f"method {entry!r}: h", entry[1]), compose if third is None else third)
 
 
 def _number(entry: Any, text: Any) -> float:

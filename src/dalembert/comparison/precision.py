@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert import options
 from dalembert.comparison import measures
 from dalembert.comparison.methods import make_method
 from dalembert.comparison.reference import Reference, make_reference
@@ -88,6 +89,7 @@ def work_precision(
     q0: Any = None,
     v0: Any = None,
     ignore: Any = (),
+    progress: bool | None = None,
 ) -> WorkPrecision:
     """Run every method with every step size.
 
@@ -99,18 +101,21 @@ def work_precision(
     """
     if not isinstance(m, (Model, Lagrangian)):
         raise OptionError(f"work_precision: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
-    if not len(steppers) or not len(hs):
-        raise OptionError(f"work_precision: {len(steppers)} methods and {len(hs)} step sizes were given; expected at least one of each.")
+    for what, given in (("steppers", steppers), ("hs", hs)):
+        if not isinstance(given, (list, tuple, np.ndarray)) or not len(given):
+            raise OptionError(f"work_precision: {what} is {given!r}; expected a list of at least one.")
+    options.check_progress(progress)
+    t_end = options.seconds("t_end", t_end)
     model: Any = m.frozen()
     ignore = model.check_features(ignore)
     methods = [make_method((name, h)) for name in steppers for h in hs]
     for method in methods:
         method.check(model, ignore)
     q, v = model.check_q(q0), model.check_v(v0)
-    judge = make_reference(model.without(ignore), reference, q, v, t_end, min(hs), ignore)
+    judge = make_reference(model.without(ignore), reference, q, v, t_end, min(hs), ignore, progress)
     measure = "energy" if judge.end is None else "configuration" if measures.is_tree(model) else "attitude"
     every = None if measures.is_tree(model) else 1
-    table = [_entry(method.label, method.run(model, q, v, t_end, REPEATS, every, ignore), judge) for method in methods]
+    table = [_entry(method.label, method.run(model, q, v, t_end, REPEATS, every, ignore, progress), judge) for method in methods]
     floor = max(10.0 * judge.uncertainty, 1e-13) if judge.end is not None else 1e-13
     labels = list(dict.fromkeys(method.label for method in methods))
     orders = {label: observed_order([r for r in table if r["method"] == label], floor) for label in labels}

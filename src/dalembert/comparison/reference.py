@@ -57,11 +57,22 @@ def distance(model: Model, a: Array, b: Array) -> float:
     return float(np.abs(model.difference(a, b)).max()) if is_tree(model) else angle_between(a, b)
 
 
-def make_reference(model: Any, wanted: Any, q: Array, v: Array, t_end: float, h: float, ignore: tuple[str, ...] = ()) -> Reference:
+def make_reference(
+    model: Any,
+    wanted: Any,
+    q: Array,
+    v: Array,
+    t_end: float,
+    h: float,
+    ignore: tuple[str, ...] = (),
+    progress: bool | None = False,
+) -> Reference:
     """wanted: None (exact, else fine), "exact", "none", the name of a method, or a function t -> q. h: the smallest step compared."""
     if callable(wanted):
         found = np.atleast_2d(np.asarray(wanted(np.array([t_end])), dtype=float))[-1]
         return Reference(end_of(model, found) if found.shape == (model.nq,) else found, "the given function")
+    if wanted is not None and not isinstance(wanted, str):
+        raise OptionError(f"reference is {wanted!r}; expected None, 'exact', 'none', the name of a method, or a function t -> q.")
     if wanted == "none":
         return Reference(None, "none")
     exact = exact_attitude(model, q, v, t_end) if wanted in (None, "exact") and not is_tree(model) else None
@@ -71,7 +82,7 @@ def make_reference(model: Any, wanted: Any, q: Array, v: Array, t_end: float, h:
         raise OptionError(f"reference 'exact': no exact solution of model {model.name!r} is known from this start; None takes a fine run.")
     if wanted is None:
         wanted = _default(model)
-    return fine(model, wanted, q, v, t_end, h, ignore)
+    return fine(model, wanted, q, v, t_end, h, ignore, progress)
 
 
 def _default(model: Any) -> str:
@@ -82,7 +93,16 @@ def _default(model: Any) -> str:
     return "mk8" if is_tree(model) else "scipy:dop853" if dissipative(model) else "cayley+kahan-li6"
 
 
-def fine(model: Any, name: str, q: Array, v: Array, t_end: float, h: float, ignore: tuple[str, ...] = ()) -> Reference:
+def fine(
+    model: Any,
+    name: str,
+    q: Array,
+    v: Array,
+    t_end: float,
+    h: float,
+    ignore: tuple[str, ...] = (),
+    progress: bool | None = False,
+) -> Reference:
     """A run of the named method, FINER times finer than h, and one half as fine."""
     own = {s.name: s for f in fitting(model) for s in steppers(system=f.name)}
     known = [*own, *PEERS, "exact", "none"]
@@ -100,7 +120,7 @@ def fine(model: Any, name: str, q: Array, v: Array, t_end: float, h: float, igno
     ends = []
     for method in pair:
         method.check(model, ignore)
-        traj = method.run(model, q, v, t_end, ignore=ignore).traj
+        traj = method.run(model, q, v, t_end, repeats=0, ignore=ignore, progress=progress).traj
         if traj.status != "ok":
             raise OptionError(f"reference {name!r}: {traj.status}")
         ends.append(end_of(model, traj.q[-1]))

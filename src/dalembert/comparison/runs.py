@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from dalembert import options
 from dalembert.comparison import measures
 from dalembert.comparison.methods import Method, make_method
 from dalembert.comparison.reference import Reference, make_reference
@@ -198,9 +199,11 @@ def compare(
     """
     if not isinstance(m, (Model, Lagrangian)):
         raise OptionError(f"compare: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
+    if not isinstance(methods, (list, tuple)) or not methods:
+        raise OptionError(f"compare: methods is {methods!r}; expected a list such as [('cayley', 0.01), ('tln', 0.01)].")
+    options.check_progress(progress)
+    options.seconds("t_end", t_end)
     chosen = [make_method(entry) for entry in methods]
-    if not chosen:
-        raise OptionError("compare: no methods were given; expected a list such as [('cayley', 0.01), ('tln', 0.01)].")
     model: Any = m.frozen()
     ignore = model.check_features(ignore)
     tree = measures.is_tree(model)
@@ -209,7 +212,7 @@ def compare(
     q, v = model.check_q(q0), model.check_v(v0)
     keep = every if every is not None or tree else 1
     outcomes = [method.run(model, q, v, t_end, every=keep, ignore=ignore, progress=progress) for method in chosen]
-    judge = make_reference(model.without(ignore), reference, q, v, t_end, min(method.h for method in chosen), ignore)
+    judge = make_reference(model.without(ignore), reference, q, v, t_end, min(method.h for method in chosen), ignore, progress)
     scale = measures.kinetic_scale(o.traj for o in outcomes) if tree else None
     rows = tuple(make_row(method, outcome, judge, scale) for method, outcome in zip(chosen, outcomes, strict=True))
     family = find_family(model)

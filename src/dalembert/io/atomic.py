@@ -16,9 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import ArchiveError
+from dalembert.errors import ArchiveError, OptionError
 
 StrPath = str | os.PathLike[str]
+
+
+def file_path(call: str, given: Any) -> Path:
+    """The path of a file, as `call` was given it."""
+    if not isinstance(given, (str, os.PathLike)) or isinstance(os.fspath(given), bytes):
+        raise OptionError(f"{call}: the path is {given!r}; expected text or a pathlib.Path, such as 'run.h5'.")
+    path = Path(given)
+    if not path.name or path.is_dir():
+        raise ArchiveError(f"{call}: {os.fspath(given)!r} is not the name of a file; expected one such as 'run.h5'.")
+    return path
 
 
 @contextmanager

@@ -68,13 +68,13 @@ def cache_in(folder: Path) -> Iterator[None]:
         _config.CACHE_DIR = before
 
 
-def _plain(function: Callable[..., Any], cache: bool = True) -> Any:
+def _plain(function: Callable[..., Any], cache: bool = True, **options: Any) -> Any:
     """Numba's own way: for code that may allocate and raise."""
     folder = _folder(function) if cache and not JIT_DISABLED else None
     if folder is None:
-        return _njit(**_OPTIONS)(function)
+        return _njit(**_OPTIONS, **options)(function)
     with cache_in(folder):
-        return _njit(cache=True, **_OPTIONS)(function)
+        return _njit(cache=True, **_OPTIONS, **options)(function)
 
 
 def _lean(function: Callable[..., Any], **options: Any) -> Any:
@@ -164,13 +164,13 @@ def first_class(function: Any, sig: Any) -> Any:
 
 
 def compiled(function: Callable[..., Any], sig: Any) -> Any:
-    """A user's function, compiled for one fixed signature; cached where Numba finds the source file of the function."""
+    """A user's function, compiled for one fixed signature, every index checked; cached where Numba finds the function's source file."""
     if hasattr(function, "py_func"):
         function = function.py_func
     try:
-        return _fix(_plain(function), sig)
+        return _fix(_plain(function, boundscheck=True), sig)
     except RuntimeError:  # no locator: a function typed into an interpreter has no file to name its cache after
-        return _fix(_plain(function, cache=False), sig)
+        return _fix(_plain(function, cache=False, boundscheck=True), sig)
 
 
 def front(call: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:

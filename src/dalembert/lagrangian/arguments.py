@@ -16,18 +16,29 @@ if TYPE_CHECKING:
 
 def parameters(params: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, int | None]]:
     """(values as arrays, sizes: None of a number) by name."""
+    if not isinstance(params, Mapping):
+        raise OptionError(f"params is {params!r}; expected {{name: number or list of numbers}}.")
     values: dict[str, Array] = {}
     sizes: dict[str, int | None] = {}
     for name, given in params.items():
         try:
             array = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise OptionError(f"parameter {name!r} is {given!r}; expected a number or a list of numbers.") from None
         if array.ndim > 1 or not np.isfinite(array).all():
             raise OptionError(f"parameter {name!r} is {given!r}; expected a finite number or a list of them.")
         values[str(name)] = np.atleast_1d(array).copy()
         sizes[str(name)] = None if array.ndim == 0 else len(array)
     return values, sizes
+
+
+def named_generators(symmetries: Any) -> dict[str, Any]:
+    """The generators by name: those of {name: generator}, or 'symmetry 1', ..."""
+    if isinstance(symmetries, Mapping):
+        return dict(symmetries)
+    if not isinstance(symmetries, (list, tuple)):
+        raise ModelError(f"symmetries is {symmetries!r}; expected a list of generators, or {{name: generator}}.")
+    return {f"symmetry {i + 1}": x for i, x in enumerate(symmetries)}
 
 
 def coordinate_names(n: int, names: Sequence[str] | None) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.errors import UnknownNameError, UnsupportedError
-from dalembert.model.rotation import Array
 from dalembert.model.multipliers import RANK, shortest
+from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.lagrangian.system import Lagrangian

@@ -168,7 +168,7 @@ class ScipyEngine:
                 if self.control is not None:
                     self.rhs.hold(sample(self.control, self.time, *self.observe()))
                     self._solver = None
-            except Exception as problem:  # the user's code: handed on together with what was computed before
+            except (Exception, KeyboardInterrupt) as problem:  # the user's code: handed on together with what was computed before
                 error = problem
                 break
             before = self.steps

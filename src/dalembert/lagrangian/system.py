@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from dalembert.errors import ModelError, OptionError, UnknownNameError, UnsupportedError
-from dalembert.lagrangian.arguments import coordinate_names, parameters, vector
+from dalembert.lagrangian.arguments import coordinate_names, named_generators, parameters, vector
 from dalembert.lagrangian.formulas import Formulas
 from dalembert.lagrangian.numbers import Numbers
 from dalembert.lagrangian.reader import Reader
@@ -53,8 +53,8 @@ class Lagrangian:
             raise ModelError("Lagrangian: L is None; expected a function L(q, v).")
         self.n, self.name = int(n), str(name)
         self.names = coordinate_names(self.n, names)
-        self._values, self._sizes = parameters(params or {})
-        generators = dict(symmetries) if isinstance(symmetries, Mapping) else {f"symmetry {i + 1}": x for i, x in enumerate(symmetries)}
+        self._values, self._sizes = parameters({} if params is None else params)
+        generators = named_generators(symmetries)
         self.symmetry_names = tuple(generators)
         given = {"L": L, "holonomic": holonomic, "pfaffian": pfaffian, "force": force, "rayleigh": rayleigh}
         self.formulas = Reader(self).formulas({k: x for k, x in given.items() if x is not None}, generators)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dalembert.errors import OptionError, UnknownNameError
-from dalembert.model import kinematics
+from dalembert.model import kinematics, validate
 from dalembert.model.joints import Axes
 from dalembert.model.motors import Motor
 from dalembert.model.parts import Body, Joint, Keyframe
@@ -52,25 +52,25 @@ class Catalogue:
 
     def body(self, name: str) -> Body:
         """The body of that name."""
-        if name not in self._bodies:
+        if not validate.known(name, self._bodies):
             raise UnknownNameError("body", name, self._bodies)
         return self._bodies[name]
 
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
-        if name not in self._joints:
+        if not validate.known(name, self._joints):
             raise UnknownNameError("joint", name, self._joints)
         return self._joints[name]
 
     def motor(self, name: str) -> Motor:
         """The motor of that name."""
-        if name not in self._motors:
+        if not validate.known(name, self._motors):
             raise UnknownNameError("motor", name, self._motors)
         return self._motors[name]
 
     def keyframe(self, name: str) -> Keyframe:
         """The keyframe of that name, if the model has not grown since it was added."""
-        if name not in self._keyframes:
+        if not validate.known(name, self._keyframes):
             raise UnknownNameError("keyframe", name, self._keyframes)
         found = self._keyframes[name]
         if (len(found.q), len(found.v)) != (self.nq, self.nv):

@@ -38,7 +38,8 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
 
     def __init__(self, name: str = "", gravity: ArrayLike = (0.0, 0.0, -9.81)):
         self.name = str(name)
-        self.gravity = validate.vector(f"model {name!r}", "gravity", gravity, 3)
+        self._frozen = False
+        self.gravity = gravity
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}
         self._loops: dict[str, Loop] = {}
@@ -51,7 +52,6 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
         self._placements: dict[str, kinematics.Placement] = {}
         self.source: dict[str, Any] = {}
         self.world_shapes: tuple[shapes.Shape, ...] = ()
-        self._frozen = False
 
     # building ------------------------------------------------------------------------------------------------------------------
 
@@ -60,6 +60,16 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
             raise ModelError(
                 f"model {self.name!r} belongs to a run and is frozen; build or change a model before it is simulated, or copy() it."
             )
+
+    @property
+    def gravity(self) -> Any:
+        """Acceleration of free fall, world axes, m/s^2."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._change()
+        self._gravity = validate.vector(f"model {self.name!r}", "gravity", value, 3)
 
     def add_body(
         self,
@@ -77,6 +87,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
         inequality. shapes: dal.Box, ...; they collide unless made with collide=False, for pictures alone (model/touching.py).
         """
         self._change()
+        check_name("body", name)
         if name in self._bodies:
             raise ModelError(f"body {name!r}: the model has a body of this name already.")
         body = Body.build(name, mass, inertia, com, pose, shapes, physical)
@@ -118,7 +129,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
         """
         self._change()
         numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature}
-        if kind not in KINDS and kind not in CONSTRAINTS:
+        if not validate.known(kind, (*KINDS, *CONSTRAINTS)):
             raise UnknownNameError(f"kind of joint {name!r}", kind, [*KINDS, *CONSTRAINTS])
         check_more(name, kind, more)
         if kind in CONSTRAINTS:
@@ -126,7 +137,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
             return self._constrain(name, kind, parent, child, anchor, axis, acting, more)
         axis = (0, 0, 1) if axis is None else axis
         for role, body in (("parent", parent), ("child", child)):
-            if body not in self._bodies and not (role == "parent" and body == WORLD):
+            if not validate.known(body, (*self._bodies, *([WORLD] if role == "parent" else []))):
                 raise UnknownNameError(f"{role} of joint {name!r}", body, [*self._bodies, *([WORLD] if role == "parent" else [])])
         joint = Joint.build(name, kind, parent, child, anchor, axis, limits, axis2, rest, **numbers)
         if child not in self._implicit:
@@ -201,10 +212,11 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
     ) -> Motor:
         """Add a motor to a joint of one degree of freedom. limit: greatest joint force, or (least, greatest). Laws: model/motors.py."""
         self._change()
+        check_name("motor", name)
         if name in self._motors:
             raise ModelError(f"motor {name!r}: the model has a motor of this name already.")
         motor = Motor.build(name, joint, kind, limit, gear, kp, kv)
-        if joint not in self._joints:
+        if not validate.known(joint, self._joints):
             raise UnknownNameError(f"joint of motor {name!r}", joint, self._joints)
         nv = self._joints[joint].coordinates.nv
         if nv != 1:

@@ -45,7 +45,7 @@ class Motor:
         """Check everything that can be checked without the model."""
         check_name("motor", name)
         owner = f"motor {name!r}"
-        if kind not in GAINS:
+        if not validate.known(kind, GAINS):
             raise UnknownNameError(f"kind of {owner}", kind, GAINS)
         g = validate.number(owner, "gear", gear)
         if g == 0.0:

@@ -52,6 +52,8 @@ class Body:
             raise ModelError("body 'world': that name belongs to the fixed frame.")
         m = validate.number(owner, "mass", mass, 0.0, strict=physical)
         I = validate.inertia(owner, inertia) if physical else validate.symmetric(owner, "inertia", inertia)
+        if not isinstance(shapes, (list, tuple)):
+            raise ModelError(f"{owner}: shapes is {shapes!r}; expected a list of shapes, such as [dal.Sphere(0.1)].")
         for s in shapes:
             if not isinstance(s, Shape):
                 raise ModelError(f"{owner}: shape {s!r} is not a shape; expected one of {', '.join(shape_module.SHAPES)}.")

@@ -56,35 +56,38 @@ class States(Catalogue):
             v = validate.by_name("v0", v, np.zeros(self.nv), self.v_slices())
         return np.array(validate.vector(f"model {self.name!r}", "v", v, self.nv, OptionError))
 
+    def _array(self: Any, what: str, value: Any) -> Array:
+        return validate.array(f"model {self.name!r}", what, value)
+
     def integrate(self: Any, q: ArrayLike, dq: ArrayLike) -> Array:
         """q moved along the tangent vector dq."""
-        return kinematics.integrate(self, np.asarray(q, dtype=float), np.asarray(dq, dtype=float))
+        return kinematics.integrate(self, self._array("q", q), self._array("dq", dq))
 
     def difference(self: Any, q0: ArrayLike, q1: ArrayLike) -> Array:
         """dq with integrate(q0, dq) = q1."""
-        return kinematics.difference(self, np.asarray(q0, dtype=float), np.asarray(q1, dtype=float))
+        return kinematics.difference(self, self._array("q0", q0), self._array("q1", q1))
 
     # mechanics: all take one state or arrays of states (..., nq), (..., nv) ------------------------------------------------------
 
     def poses(self: Any, q: ArrayLike) -> Array:
         """World poses of the body frames, (..., bodies, 4, 4)."""
-        return kinematics.poses(self, np.asarray(q, dtype=float))
+        return kinematics.poses(self, self._array("q", q))
 
     def jacobian(self: Any, body: str, q: ArrayLike) -> Array:
         """(..., 6, nv): twist (omega, v) of the body frame, body axes, = jacobian v."""
-        return kinematics.jacobian(self, body, np.asarray(q, dtype=float))
+        return kinematics.jacobian(self, body, self._array("q", q))
 
     def motor_forces(self: Any, u: Any, q: ArrayLike, v: ArrayLike) -> Array:
         """Joint forces (..., nv) of the motors from their inputs: an array in the order of `motors`, or {motor: input}."""
-        return motors.forces(self, u, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
+        return motors.forces(self, u, self._array("q", q), self._array("v", v))
 
     def kinetic_energy(self: Any, q: ArrayLike, v: ArrayLike) -> Array:
         """Of bodies and armatures, J."""
-        return kinematics.kinetic_energy(self, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
+        return kinematics.kinetic_energy(self, self._array("q", q), self._array("v", v))
 
     def potential_energy(self: Any, q: ArrayLike) -> Array:
         """Of gravity, springs and joint stiffness, J."""
-        return kinematics.potential_energy(self, np.asarray(q, dtype=float))
+        return kinematics.potential_energy(self, self._array("q", q))
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Kinetic and potential energy, J."""
@@ -92,4 +95,4 @@ class States(Catalogue):
 
     def momentum(self: Any, q: ArrayLike, v: ArrayLike) -> Array:
         """(angular about the world origin, linear), (..., 6); N m s, N s."""
-        return kinematics.momentum(self, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
+        return kinematics.momentum(self, self._array("q", q), self._array("v", v))

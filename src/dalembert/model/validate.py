@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ def vector(owner: str, what: str, value: Any, n: int, error: type[DalembertError
     """n finite numbers."""
     try:
         a = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise error(f"{owner}: {what} is {value!r}; expected {n} numbers.") from None
     if a.shape != (n,):
         raise error(f"{owner}: {what} has shape {a.shape}; expected ({n},).")
@@ -35,11 +35,24 @@ def number(owner: str, what: str, value: Any, least: float = -np.inf, strict: bo
     bound = f" {'>' if strict else '>='} {least:g}" if least > -np.inf else ""
     try:
         x = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{owner}: {what} is {value!r}; expected a number{bound}.") from None
     if not np.isfinite(x) or x < least or (strict and x == least):
         raise ModelError(f"{owner}: {what} is {x!r}; expected a finite number{bound}.")
     return x
+
+
+def array(owner: str, what: str, value: Any) -> Array:
+    """Numbers, of whatever shape: one state, or arrays of states."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise OptionError(f"{owner}: {what} is {value!r}; expected an array of numbers.") from None
+
+
+def known(name: Any, names: Container[Any]) -> bool:
+    """Is it one of the names? What cannot be a name (a list, an array) is none of them."""
+    return isinstance(name, str) and name in names
 
 
 def direction(owner: str, what: str, value: Any) -> Array:
@@ -119,7 +132,7 @@ def pose(owner: str, value: Any) -> tuple[Array, Array]:
         return vector(owner, "position of the pose", value[0], 3), unit_quaternion(owner, "quaternion of the pose", value[1])
     try:
         T = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         T = np.empty(0)
     if T.shape != (4, 4) or not np.allclose(T[3], [0, 0, 0, 1]):
         raise ModelError(f"{owner}: pose has shape {T.shape}; expected a 4x4 homogeneous matrix or (position, quaternion).")
@@ -130,7 +143,7 @@ def symmetric(owner: str, what: str, value: Any) -> Array:
     """A symmetric, finite 3x3 matrix from 3 numbers or a matrix."""
     try:
         a = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{owner}: {what} is {value!r}; expected 3 numbers or a 3x3 matrix.") from None
     if a.shape == (3,):
         a = np.diag(a)

@@ -29,6 +29,6 @@ def names() -> list[str]:
 def find(name: str) -> Scene:
     """The scene of that name."""
     _load()
-    if name not in SCENES:
+    if not isinstance(name, str) or name not in SCENES:
         raise UnknownNameError("scene", name, SCENES)
     return SCENES[name]

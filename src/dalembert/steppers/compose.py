@@ -73,6 +73,6 @@ COMPOSITIONS = {
 
 def find_composition(name: str) -> Composition:
     """The composition of that name."""
-    if name not in COMPOSITIONS:
+    if not isinstance(name, str) or name not in COMPOSITIONS:
         raise UnknownNameError("composition", name, COMPOSITIONS)
     return COMPOSITIONS[name]

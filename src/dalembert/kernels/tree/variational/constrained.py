@@ -11,8 +11,8 @@ Newton's matrix J and G' the rows where the constraints have to hold (g over h, 
 
 A spring between two points of the tree, which J leaves out, is a row too, the derivative of its length, with the compliance
 C = 1/(wl (wr k + c)) and no residual. The small matrix is scaled and eliminated with full pivoting: redundant rows have no pivot and
-get no impulse, and so do rows that vanish (`singular.py`). It is kept as long as J; what the rows lose by that, and by the curvature of the retraction and of nonholonomic rows,
-is made up by further corrections.
+get no impulse, and so do rows that vanish (`singular.py`). It is kept as long as J; what the rows lose by that, and by the curvature of the
+retraction and of nonholonomic rows, is made up by further corrections.
 """
 
 import math
@@ -204,7 +204,7 @@ def softness(system, r, wl, wr):
 
 @inline
 def drop_vanished(work, rows, m, nv, scales):
-    """No scale for rows that vanish beside the longest one: they take no part. Returns the ratio of the longest to the shortest that does."""
+    """No scale for rows that vanish beside the longest one: they take no part. Returns the ratio of the longest to the shortest left."""
     most = 0.0
     for r in range(m):
         most = max(most, product(work, rows + r * nv, rows + r * nv, nv))
