@@ -28,10 +28,11 @@ _GRID = rgb("#b9c2cc")
 class Stage:
     """Everything that stays the same between the images of one animation.
 
-    poses (n, bodies, 4, 4) and centres of mass (n, bodies, 3): what they will show; pace: words below the time.
+    poses (n, bodies, 4, 4) and centres of mass (n, bodies, 3): what they will show; pace: words below the time; dots: where the world
+    holds the machine.
     """
 
-    def __init__(self, model: Model, poses: Array, centres: Array, size: tuple[int, int], title: str, pace: str = ""):
+    def __init__(self, model: Model, poses: Array, centres: Array, size: tuple[int, int], title: str, pace: str = "", dots: bool = True):
         self.model, view = model, camera()
         pieces = pieces_of(model)
         some = slice(None, None, max(len(poses) // 100, 1))
@@ -41,7 +42,8 @@ class Stage:
         self.colours = [rgb(BODY_COLOURS[g % len(BODY_COLOURS)]) for g in groups_of(model)]
         self.machine = Machine(pieces, self.colours, CELL * 2.0 * self.frame.half / min(size))
         self.paths = self._choose_paths(centres)
-        self.anchors = np.array([j.anchor for j in model.joints if j.parent == WORLD and j.kind not in ("free", "fixed")]).reshape(-1, 3)
+        anchors = [j.anchor for j in model.joints if dots and j.parent == WORLD and j.kind not in ("free", "fixed")]
+        self.anchors = np.array(anchors).reshape(-1, 3)
         self._write_title(title, pace)
         if not self.frame.follows:
             self._draw_grid(np.zeros(3))
