@@ -17,6 +17,7 @@ from dalembert.view.stage import Stage
 
 SHORTEST, LONGEST = 4.0, 10.0
 PATH_POINTS = 1200
+NEARLY_WHITE = 247  # Pillow looks colours up to 4 levels
 
 
 def animate_trajectory(
@@ -97,7 +98,7 @@ def _palette(images: list[Image.Image]) -> Image.Image:
     sample = [np.asarray(images[i])[::2, ::2] for i in np.unique(np.linspace(0, len(images) - 1, 6).astype(int))]
     found = Image.fromarray(np.concatenate(sample)).quantize(256, method=Image.Quantize.MEDIANCUT)
     table = np.array(found.getpalette()).reshape(-1, 3)
-    table[np.argmax(table.sum(axis=1))] = 255
+    table[table.min(axis=1) > NEARLY_WHITE] = 255
     found.putpalette(table.ravel().tolist())
     return found
 

@@ -68,8 +68,9 @@ class _Sketch:
     def __init__(self, model: Model):
         self.above = {j.child: j for j in model.joints}
         self.below: dict[str, list[Joint]] = {b.name: [] for b in model.bodies}
-        for j in model.joints:
-            if j.parent != WORLD and _is_solid(model, j.child):
+        holding = [j for j in model.joints if _is_solid(model, j.child)]
+        for j in holding:
+            if j.parent != WORLD:
                 self.below[j.parent].append(j)
         self.ties: dict[str, list[Array]] = {b.name: [] for b in model.bodies}
         for loop in model.loops:
@@ -78,7 +79,7 @@ class _Sketch:
                     self.ties[body].append(place)
         self.single = len(model.bodies) == 1
         points = [b.position + rotate(b.quaternion, b.com) for b in model.bodies if not b.massless]
-        points += [j.anchor for j in model.joints if j.kind != "free"] + [x for places in self.ties.values() for x in places]
+        points += [j.anchor for j in holding if j.kind != "free"] + [x for places in self.ties.values() for x in places]
         self.extent = float(np.ptp(points, axis=0).max()) if points else 0.0
 
     def draw(self, body: Body) -> list[tuple[Solid, int]]:

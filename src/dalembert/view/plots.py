@@ -88,15 +88,15 @@ def draw_momentum_error(axes: Any, traj: Any) -> None:
 def log_lines(axes: Any, t: Array, curves: Sequence[tuple[str, Array]]) -> None:
     """Curves (label, values) on a logarithmic axis that ends at round-off; what is 0 throughout is said in the legend."""
     axes.set_yscale("log")
-    drawn = False
+    drawn, least = False, np.inf
     for i, (label, y) in enumerate(curves):
         values = np.where(y > 0, y, np.nan)
         some = bool(np.isfinite(values).any())
-        drawn |= some
+        drawn, least = drawn or some, min(least, np.nanquantile(values, 0.005)) if some else least
         line(axes, t, values, COLOURS[i % len(COLOURS)], label=label if some else f"{label}: exactly 0", lw=1.0)
     _set_time(axes, t)
     bottom, top = axes.get_ylim() if drawn else (1e-17, 1e-13)
-    axes.set_ylim(max(bottom, 1e-18), max(top, 1e-14))
+    axes.set_ylim(max(bottom, 0.3 * least if drawn else 0.0, 1e-18), max(top, 1e-14))
 
 
 def draw_energies(axes: Any, traj: Any) -> None:
