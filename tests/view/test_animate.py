@@ -248,7 +248,7 @@ def corners_on_screen(stage, poses):
 
 @pytest.mark.parametrize("name", [name for name in scenes.names() if isinstance(scenes.find(name).model(), dal.Model)])
 def test_bodies_stay_in_the_picture_and_fill_it(name):
-    """Over the run the bodies and their shadows touch the margins: bodies alone fill at least 0.4 of the width or the height."""
+    """Over the run bodies and their shadows touch the margins: where bodies go fills at least 0.4 of the width or the height."""
     traj = scenes.find(name).simulate()
     stage, poses, _ = stage_of(traj.model, traj.q[:: max(len(traj) // 50, 1)], (300, 200))
     assert not stage.frame.follows and stage.frame.kept.all()

@@ -4,9 +4,10 @@
     momentum   |L - L(0) - int M dt| / max |L|,   |p - p(0) - int F dt| / max |p|
 
 L is taken about the world's origin, or about the pivot of a body on a spherical joint; there only L is judged, since the pivot's force
-is unknown. Of a machine of several bodies or with joints: what its symmetries keep, |J - J(0)| / scale with the components, the point and the
-scale of the report (reporting/tree.py). Runs without a ledger of work and impulse (plain-Python steppers) are judged where the symmetries of the model allow it: along
-the vertical for L, across it for p. Of a Lagrangian: |J - J(0) - push of the forces| / max |J| of each declared symmetry.
+is unknown. Of a machine of several bodies or with joints: what its symmetries keep, |J - J(0)| / scale, with the components, the point and
+the scale of the report (reporting/tree.py). Runs without a ledger of work and impulse (plain-Python steppers) are judged where the
+symmetries of the model allow it: along the vertical for L, across it for p. Of a Lagrangian: |J - J(0) - push of the forces| / max |J| of
+each declared symmetry.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from dalembert.model.rotation import Array
 from dalembert.view.canvas import window_of
 from dalembert.view.links import Piece, still_bodies
 
-FLUNG, FOLLOW_AT, STAGE = 4.0, 3.0, 2.0
+FLUNG, FOLLOW_AT, STAGE = 4.0, 10.0, 2.0
 MARGIN = 1.06
 CLEARANCE = 0.04  # of the height of the picture, between the lowest corner and the floor
 LABELS = 0.09  # of the height, for the words at the top

@@ -53,13 +53,15 @@ def groups_of(model: Model) -> list[int]:
     """For each body a number that bodies which are fixed to each other share, counted over bodies with mass or shape."""
     above = {j.child: j for j in model.joints}
     number: dict[str, int] = {}
+    roots = []
     for body in model.bodies:
-        name = body.name
-        while above[name].kind == "fixed" and above[name].parent != WORLD:
-            name = above[name].parent
-        number.setdefault(name, len(number)) if not body.massless or body.shapes else None
-        number[body.name] = number.get(name, 0)
-    return [number[b.name] for b in model.bodies]
+        root = body.name
+        while above[root].kind == "fixed" and above[root].parent != WORLD:
+            root = above[root].parent
+        roots.append(root)
+        if not body.massless or body.shapes:
+            number.setdefault(root, len(number))
+    return [number.get(root, 0) for root in roots]
 
 
 class _Sketch:
@@ -94,7 +96,8 @@ class _Sketch:
         here = _in(body, joint.anchor)
         ends = [end for end in ends if np.linalg.norm(end - here) > 1e-3 * self.extent]
         rods = [(self._rod(here, end), BASE) for end in ends] or self._last(body, here)
-        return rods + self._mark(body, joint, here, max(np.linalg.norm(end - here) for end in [*ends, body.com])) if rods else []
+        length = max(float(np.linalg.norm(end - here)) for end in [*ends, body.com])
+        return rods + self._mark(body, joint, here, length) if rods else []
 
     def _free(self, body: Body, ends: list[Array]) -> list[tuple[Solid, int]]:
         """A floating body by its inertia, with rods to what it carries."""

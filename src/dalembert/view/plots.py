@@ -82,7 +82,7 @@ def draw_momentum_error(axes: Any, traj: Any) -> None:
     log_lines(axes, traj.t, curves)
     axes.legend(loc="upper left", handlelength=1.4, borderaxespad=0.2)
     bottom, top = axes.get_ylim()
-    axes.set_ylim(bottom, top ** 1.12 * bottom ** -0.12 * max(1.0, 0.35 * len(curves)))  # room for the legend
+    axes.set_ylim(bottom, top**1.12 * bottom**-0.12 * max(1.0, 0.35 * len(curves)))  # room for the legend
 
 
 def log_lines(axes: Any, t: Array, curves: Sequence[tuple[str, Array]]) -> None:

@@ -50,7 +50,8 @@ def second_moments(body: Body) -> tuple[Array, Array]:
 def equivalent_solid(body: Body) -> Solid:
     """Ball, cylinder or box of the same mass and inertia, by how many principal moments are alike; what vanishes is drawn thin.
 
-    With s the principal values of the second moments: radius^2 = 5 s; radius^2 = 4 s across and length^2 = 12 s along the axis; edges^2 = 12 s.
+    With s the principal values of the second moments: radius^2 = 5 s; radius^2 = 4 s across and length^2 = 12 s along the axis; edges^2 =
+    12 s.
     A point mass, and a body that has inertia alone, become a small cube.
     """
     s, axes = second_moments(body)
