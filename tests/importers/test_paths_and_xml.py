@@ -60,6 +60,45 @@ def test_a_link_out_of_a_package_is_not_followed(load, tree):
     assert len(load(path, package_dirs=[tree.parent]).bodies[0].shapes) == 1
 
 
+@pytest.mark.parametrize(
+    ("mesh", "name"),
+    [
+        ("ws/arm/meshes/a.obj", "package://arm/meshes/a.obj"),  # the package that holds the file
+        ("ws/hand/meshes/deep/a.obj", "package://hand/meshes/deep/a.obj"),  # one beside it
+        ("hand/a.obj", "package://hand/a.obj"),
+        ("ws/arm/meshes/a.obj", "meshes/a.obj"),
+    ],
+)
+def test_meshes_are_found_on_the_way_up_from_the_urdf(load, tmp_path, mesh, name):
+    home = tmp_path / "ws" / "arm" / "robots" / "urdf"
+    home.mkdir(parents=True)
+    (tmp_path / mesh).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / mesh).write_text(WEDGE)
+    assert [s.kind for s in load(model(home, URDF, name)).bodies[0].shapes] == ["mesh"]
+
+
+def test_the_package_of_a_urdf_may_be_read_with_relative_paths(load, tmp_path):
+    home = tmp_path / "arm" / "urdf"
+    home.mkdir(parents=True)
+    (tmp_path / "arm" / "a.obj").write_text(WEDGE)
+    path = model(home, URDF, "../a.obj")
+    with pytest.raises(ModelError, match="outside of the directories"):
+        load(path)
+    (tmp_path / "arm" / "package.xml").write_text("<package/>")
+    assert len(load(path).bodies[0].shapes) == 1
+    with pytest.raises(ModelError, match="outside of the directories"):
+        load(model(home, URDF, "../../b.obj"))
+
+
+def test_the_way_up_does_not_follow_links_out_of_a_package(load, tmp_path):
+    home = tmp_path / "ws" / "arm" / "urdf"
+    home.mkdir(parents=True)
+    (tmp_path / "secret.obj").write_text(WEDGE)
+    (tmp_path / "ws" / "arm" / "out.obj").symlink_to(tmp_path / "secret.obj")
+    found = load(model(home, URDF, "package://arm/out.obj"))
+    assert found.bodies[0].shapes == () and "out.obj" in found.import_report[1]
+
+
 @pytest.mark.parametrize("attribute", ["meshdir", "assetdir"])
 def test_mesh_directories_do_not_lead_out(load, tree, attribute):
     path = tree / "m.xml"

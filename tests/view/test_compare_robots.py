@@ -15,8 +15,9 @@ from dalembert.comparison import robots
 from dalembert.errors import OptionError
 from dalembert.importers import ModelImportWarning
 from dalembert.view.compare_board import Board, envelope, page_layout, strip_layout
-from dalembert.view.compare_painter import drawable, reach
+from dalembert.view.compare_painter import reach
 from dalembert.view.compare_robots import frame_times, write_page, write_strips
+from dalembert.view.links import pieces_of
 
 QUADRUPED = Path(__file__).parents[2] / "examples" / "quadruped.xml"
 
@@ -115,9 +116,8 @@ def test_machines_without_simple_shapes_are_rods():
     m.add_body("rod", 1.0, (0.1, 0.1, 0.01), com=(0, 0, -0.5), pose=((0, 0, -0.5), (1, 0, 0, 0)))
     m.add_joint("a", "revolute", "world", "frame", axis=(1, 0, 0))
     m.add_joint("b", "revolute", "frame", "rod", anchor=(0, 0, -0.5), axis=(0, 1, 0))
-    faces, owner = drawable(m)
-    assert set(owner) == {0, 1} and np.isfinite(faces).all()
-    assert reach(m, m.poses(m.neutral()[None]), np.zeros((1, 3))) == pytest.approx(1.0, abs=0.1)
+    assert {p.body for p in pieces_of(m)} == {0, 1}
+    assert reach(m, m.poses(m.neutral()[None]), np.zeros((1, 3))) == pytest.approx(1.53, abs=0.1)  # a uniform rod with its inertia
 
 
 def test_an_envelope_keeps_peaks():

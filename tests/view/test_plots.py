@@ -192,6 +192,69 @@ def test_single_node_exploded_and_resting_runs_are_drawn(tmp_path):
         assert (tmp_path / f"{i}.png").stat().st_size > 10_000
 
 
+@pytest.fixture(scope="module")
+def robot():
+    """A turntable about the vertical, an arm on it with a slider, and two massless frames, as imported robots have them."""
+    m = dal.Model("robot")
+    m.add_frame("base")
+    m.add_body("table", 2.0, (0.1, 0.1, 0.2))
+    m.add_body("arm", 1.0, (0.1, 0.1, 0.01), com=(0, 0, 0.5))
+    m.add_body("slider", 0.5, (0.01, 0.01, 0.01), pose=((0, 0, 1), (1, 0, 0, 0)))
+    m.add_frame("tool", pose=((0, 0, 1.2), (1, 0, 0, 0)))
+    m.add_joint("ground", "fixed", "world", "base")
+    m.add_joint("pan", "revolute", "base", "table")
+    m.add_joint("lift", "revolute", "table", "arm", axis=(0, 1, 0), stiffness=20.0)
+    m.add_joint("rail", "prismatic", "arm", "slider", anchor=(0, 0, 1), stiffness=200.0)
+    m.add_joint("flange", "fixed", "slider", "tool", anchor=(0, 0, 1.2))
+    return dal.simulate(m, h=0.01, t_end=1.0, q0={"lift": 0.5}, v0={"pan": 2.0})
+
+
+def entries(axes):
+    return [t.get_text() for t in axes.get_legend().get_texts()]
+
+
+def test_a_machine_shows_joint_angles_and_velocities(robot):
+    figure = plot_trajectory(robot)
+    angles, rates = panel(figure, "Joint positions"), panel(figure, "Joint velocities")
+    assert (angles.get_ylabel(), rates.get_ylabel()) == ("position (rad, m)", "velocity (rad/s, m/s)")
+    for i, (a, b) in enumerate(zip(angles.get_lines(), rates.get_lines(), strict=True)):
+        assert np.array_equal(a.get_ydata(), robot.q[:, i]) and np.array_equal(b.get_ydata(), robot.v[:, i])
+    assert entries(rates) == ["pan", "lift", "rail"]
+
+
+def test_legends_of_a_machine_are_outside_and_without_massless_frames(robot, tmp_path):
+    figure = plot_trajectory(robot, tmp_path / "a.png")
+    assert entries(panel(figure, "Angular velocity")) == ["table", "arm", "slider"]
+    for title in ("Joint velocities", "Angular velocity"):
+        axes = panel(figure, title)
+        assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1
+        assert axes.get_legend().get_window_extent().x1 <= figure.bbox.x1 + 1.0  # not cut off
+
+
+def test_a_machine_shows_the_momentum_that_is_judged(robot):
+    """L_z about the axis of the table, with the error that the report states."""
+    item = next(i for i in robot.report().items if i.name == "momentum")
+    (curve,) = momentum_drift(robot)
+    assert curve.label in item.text and "L_z" in curve.label
+    assert curve.values.max() == pytest.approx(item.measured, rel=1e-12)
+    assert entries(panel(plot_trajectory(robot), "Momentum error")) == [curve.label]
+    assert energy_drift(robot).label == "(E − E₀) / max T"  # springs have a potential
+
+
+def test_a_machine_without_symmetry_says_so():
+    m = dal.Model("pendulum")
+    m.add_body("rod", 1.0, (0.1, 0.1, 0.01), com=(0, 0, -0.5))
+    m.add_joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0))
+    figure = plot_trajectory(dal.simulate(m, h=0.01, t_end=1.0, q0=[1.0]))
+    assert "no symmetry" in texts(panel(figure, "Momentum error"))
+    assert panel(figure, "Joint angles").get_ylabel() == "angle (rad)"
+
+
+def test_a_mechanism_shows_how_its_loops_close():
+    axes = panel(plot_trajectory(scenes.find("four-bar").simulate(t_end=0.5)), "Closing of the loops")
+    assert entries(axes) == ["right1"] and axes.get_yscale() == "log"
+
+
 def test_thinning_keeps_the_peaks():
     t = np.linspace(0, 1, 100_000)
     y = np.sin(50 * t)

@@ -77,7 +77,7 @@ class Geometry:
         if not name:
             self.notes.add(MISSING, f"{link} (no file name)")
             return None
-        path = self.folders.find(name)
+        path = self.folders.find(name, climb=True)
         if path is None:
             self.notes.add(MISSING, name)
             return None

@@ -17,6 +17,7 @@ from dalembert.view.stage import Stage
 
 SHORTEST, LONGEST = 4.0, 10.0
 PATH_POINTS = 1200
+NEARLY_WHITE = 247  # Pillow looks colours up to 4 levels
 
 
 def animate_trajectory(
@@ -52,7 +53,7 @@ def render_gif(
     times, duration = frame_times(traj.t, fps, seconds, max_frames)
     images = _draw_images(traj, times, size, 0.001 * duration * len(times))
     palette = _palette(images)
-    frames = [Image.fromarray(image).quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    frames = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     buffer = io.BytesIO()
     frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=duration, loop=0, disposal=1, optimize=False)
     return buffer.getvalue()
@@ -72,30 +73,34 @@ def frame_times(t: Array, fps: float, seconds: float | None, max_frames: int) ->
     return np.linspace(t[0], t[-1], count), duration
 
 
-def _draw_images(traj: Any, times: Array, size: tuple[int, int], playing: float) -> list[Array]:
+def _draw_images(traj: Any, times: Array, size: tuple[int, int], playing: float) -> list[Image.Image]:
     nodes = np.unique(np.linspace(0, len(traj) - 1, PATH_POINTS).astype(int))
     q = np.stack([traj.at(float(t))[0] for t in times])
-    stage = Stage(traj.model, q, size, f"{traj.model.name or 'model'}: {traj.meta['method']}")
     path, now = (np.stack(com_paths(traj.model, x), axis=1) for x in (traj.q[nodes], q))
-    poses, label = traj.model.poses(q), _clock(float(times[-1] - times[0]), playing)
+    poses, (label, pace) = traj.model.poses(q), _clock(float(times[-1] - times[0]), playing)
+    stage = Stage(traj.model, poses, now, size, f"{traj.model.name or 'model'}: {traj.meta['method']}", pace)
     images = []
     for k, t in enumerate(times):
         past = path[traj.t[nodes] < t][-PATH_POINTS // 4 :]
-        images.append(stage.draw(poses[k], label.format(t), np.concatenate([past, now[k : k + 1]])))
+        images.append(stage.draw(poses[k], now[k], label.format(t), np.concatenate([past, now[k : k + 1]])))
     return images
 
 
-def _clock(span: float, playing: float) -> str:
-    """Format of the time label; tells the pace where it is not that of the motion."""
+def _clock(span: float, playing: float) -> tuple[str, str]:
+    """Format of the time label, and words that tell the pace where it is not that of the motion."""
     digits = 0 if span >= 200 else 1 if span >= 20 else 2
     speed = span / playing if span > 0 else 1.0
-    return f"t = {{:.{digits}f}} s" + ("" if abs(speed - 1.0) < 0.05 else f"\n{speed:.2g}× speed")
+    return f"t = {{:.{digits}f}} s", "" if abs(speed - 1.0) < 0.05 else f"{speed:.2g}× speed"
 
 
-def _palette(images: list[Array]) -> Image.Image:
-    """One table of 256 colours for the whole file: no flicker."""
-    sample = [images[i] for i in np.unique(np.linspace(0, len(images) - 1, 6).astype(int))]
-    return Image.fromarray(np.concatenate(sample)).quantize(256, method=Image.Quantize.MEDIANCUT)
+def _palette(images: list[Image.Image]) -> Image.Image:
+    """One table of 256 colours for the whole file: no flicker. White stays white."""
+    sample = [np.asarray(images[i])[::2, ::2] for i in np.unique(np.linspace(0, len(images) - 1, 6).astype(int))]
+    found = Image.fromarray(np.concatenate(sample)).quantize(256, method=Image.Quantize.MEDIANCUT)
+    table = np.array(found.getpalette()).reshape(-1, 3)
+    table[table.min(axis=1) > NEARLY_WHITE] = 255
+    found.putpalette(table.ravel().tolist())
+    return found
 
 
 def _positive(what: str, value: Any) -> float:

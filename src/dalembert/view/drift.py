@@ -4,8 +4,10 @@
     momentum   |L - L(0) - int M dt| / max |L|,   |p - p(0) - int F dt| / max |p|
 
 L is taken about the world's origin, or about the pivot of a body on a spherical joint; there only L is judged, since the pivot's force
-is unknown. Runs without a ledger of work and impulse (plain-Python steppers) are judged where the symmetries of the model allow it: along
-the vertical for L, across it for p. Of a Lagrangian: |J - J(0) - push of the forces| / max |J| of each declared symmetry.
+is unknown. Of a machine of several bodies or with joints: what its symmetries keep, |J - J(0)| / scale, with the components, the point and
+the scale of the report (reporting/tree.py). Runs without a ledger of work and impulse (plain-Python steppers) are judged where the
+symmetries of the model allow it: along the vertical for L, across it for p. Of a Lagrangian: |J - J(0) - push of the forces| / max |J| of
+each declared symmetry.
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ import numpy as np
 
 from dalembert.model import Model
 from dalembert.model.rotation import Array
+from dalembert.report import is_machine
+from dalembert.reporting.facts import Facts
+from dalembert.reporting.symmetries import symmetries
+from dalembert.reporting.tree import part
+from dalembert.reporting.tree_facts import TreeFacts
 
+POTENTIAL = {"tree", "free", "pivot", "gravity", "spring", "stiffness", "armature", "loops", "nonholonomic"}  # forces with a potential
+UNRECORDED = "forces act, and their impulse\nwas not recorded"
 _TINY = 1e-300
 
 
@@ -37,6 +46,9 @@ def is_forced(traj: Any) -> bool:
     """Whether anything but gravity does work on the bodies, or anything outside a Lagrangian."""
     if traj.is_lagrangian:
         return bool(traj._run_model.formulas.features & {"force", "damping"}) or traj.meta.get("control") is not None
+    if is_machine(Facts(traj)):
+        facts = TreeFacts(traj)
+        return bool(facts.features - POTENTIAL) or facts.damped or facts.controlled
     damped = any(j.damping or j.friction or j.stiffness for j in traj._run_model.joints)
     return bool(traj._run_model.forces) or damped or traj.meta.get("control") is not None
 
@@ -56,6 +68,8 @@ def momentum_drift(traj: Any) -> list[Curve]:
     """Relative errors of the angular and linear balance; those that cannot be judged are left out. Of a Lagrangian: one per symmetry."""
     if traj.is_lagrangian:
         return _symmetry_drift(traj)
+    if is_machine(Facts(traj)):
+        return _machine_drift(traj)
     model, pivot = traj._run_model, pivot_of(traj.model)
     L, p = traj.momentum[:, :3], traj.momentum[:, 3:]
     if pivot is not None:
@@ -71,6 +85,21 @@ def momentum_drift(traj: Any) -> list[Curve]:
     if not held:
         curves.append(Curve("linear" if across.shape[0] == 3 else "linear, level", _norm((p - p[0] - K) @ across.T) / scale_of(p)))
     return curves
+
+
+def momentum_excuse(traj: Any) -> str:
+    """Why there is no momentum to show."""
+    if traj.is_lagrangian:
+        return "no symmetry was declared" if not traj.model.symmetry_names else UNRECORDED
+    if not is_machine(Facts(traj)):
+        return UNRECORDED
+    return "a control acts" if TreeFacts(traj).controlled else "not judged: the machine\nhas no symmetry"
+
+
+def _machine_drift(traj: Any) -> list[Curve]:
+    facts = TreeFacts(traj)
+    parts = [] if facts.controlled else [part(facts, s) for s in symmetries(facts.model)]
+    return [Curve(p.label, _norm(p.series - p.series[0]) / (p.scale or 1.0)) for p in parts]
 
 
 def _symmetry_drift(traj: Any) -> list[Curve]:

@@ -70,8 +70,10 @@ def new_picture(width: float, height: float, title: str = "", subtitle: str = ""
     picture = Picture(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(picture)
     if title:
-        picture.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK)
-        picture.text(0.988, 0.982, subtitle, ha="right", va="top", fontsize=9.5, color=MUTED)
+        picture.text(0.012, 1.0 - 0.12 / height, title, ha="left", va="top", fontsize=13, fontweight="bold", color=INK)
+        picture.text(0.988, 1.0 - 0.15 / height, subtitle, ha="right", va="top", fontsize=9.5, color=MUTED)
+        engine: Any = picture.get_layout_engine()
+        engine.set(rect=(0.0, 0.0, 1.0, 1.0 - 0.42 / height), w_pad=0.08, h_pad=0.08)
     return picture
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dalembert.model import kinematics
 from dalembert.model.rotation import Array
-from dalembert.view.drift import energy_drift, momentum_drift
+from dalembert.view.drift import energy_drift, momentum_drift, momentum_excuse
 from dalembert.view.lines import thin
 from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, MUTED, Picture, checked_path, new_picture, save_picture, styled
 from dalembert.view.sphere import draw_space_panel
@@ -22,6 +23,10 @@ def plot_trajectory(traj: Any, path: Any = None) -> Picture:
         from dalembert.view.lagrangian_plots import plot_lagrangian
 
         return plot_lagrangian(traj, path)
+    from dalembert.view.tree_plots import has_joints, plot_tree
+
+    if has_joints(traj.model):
+        return plot_tree(traj, path)
     target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
     with styled(), np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is drawn as far as it goes
         picture = new_picture(13.0, 7.2, *titles(traj))
@@ -68,24 +73,30 @@ def draw_energy_error(axes: Any, traj: Any) -> None:
 
 
 def draw_momentum_error(axes: Any, traj: Any) -> None:
-    """Relative errors of the momentum balances over time, logarithmic."""
+    """Relative errors of the momenta that the report judges, logarithmic."""
     curves = momentum_drift(traj)
-    axes.set(title="Momentum error", xlabel=TIME, ylabel="|balance error| / max |momentum|")
+    axes.set(title="Momentum error", xlabel=TIME, ylabel="|error of momentum| / scale")
     if not curves:
-        none = traj.is_lagrangian and not traj.model.symmetry_names
-        _say(axes, "no symmetry was declared" if none else "forces act, and their impulse\nwas not recorded")
+        _say(axes, momentum_excuse(traj))
         return
+    log_lines(axes, traj.t, curves)
+    axes.legend(loc="upper left", handlelength=1.4, borderaxespad=0.2)
+    bottom, top = axes.get_ylim()
+    axes.set_ylim(bottom, top**1.12 * bottom**-0.12 * max(1.0, 0.35 * len(curves)))  # room for the legend
+
+
+def log_lines(axes: Any, t: Array, curves: Sequence[tuple[str, Array]]) -> None:
+    """Curves (label, values) on a logarithmic axis that ends at round-off; what is 0 throughout is said in the legend."""
     axes.set_yscale("log")
-    drawn = False
-    for curve, colour in zip(curves, COLOURS, strict=False):
-        values = np.where(curve.values > 0, curve.values, np.nan)
+    drawn, least = False, np.inf
+    for i, (label, y) in enumerate(curves):
+        values = np.where(y > 0, y, np.nan)
         some = bool(np.isfinite(values).any())
-        drawn |= some
-        line(axes, traj.t, values, colour, label=curve.label if some else f"{curve.label}: exactly 0")
-    _set_time(axes, traj.t)
-    axes.legend(loc="best")
+        drawn, least = drawn or some, min(least, np.nanquantile(values, 0.005)) if some else least
+        line(axes, t, values, COLOURS[i % len(COLOURS)], label=label if some else f"{label}: exactly 0", lw=1.0)
+    _set_time(axes, t)
     bottom, top = axes.get_ylim() if drawn else (1e-17, 1e-13)
-    axes.set_ylim(max(bottom, 1e-17), max(top, 1e-15))
+    axes.set_ylim(max(bottom, 0.3 * least if drawn else 0.0, 1e-18), max(top, 1e-14))
 
 
 def draw_energies(axes: Any, traj: Any) -> None:
@@ -103,17 +114,16 @@ def draw_energies(axes: Any, traj: Any) -> None:
 
 def draw_angular_velocity(axes: Any, traj: Any) -> None:
     """Components in the body for one body, norms for several."""
-    frames = kinematics.frames(traj.model, traj.q, traj.v)
     bodies = traj.model.bodies
-    if len(bodies) == 1:
-        omega = frames[bodies[0].name].omega
-        curves = [(f"$\\omega_{i + 1}$", omega[:, i]) for i in range(3)]
-    else:
-        curves = [(b.name, np.linalg.norm(frames[b.name].omega, axis=1)) for b in bodies[: len(COLOURS)]]
-    for (label, values), colour in zip(curves, COLOURS, strict=False):
-        line(axes, traj.t, values, colour, label=label)
-    what = "angular velocity in the body" if len(bodies) == 1 else "|angular velocity|"
-    axes.set(title="Angular velocity", xlabel=TIME, ylabel=f"{what} (rad/s)")
+    if len(bodies) > 1:
+        from dalembert.view.tree_plots import draw_angular_velocity as draw_several
+
+        draw_several(axes, traj)
+        return
+    omega = kinematics.frames(traj.model, traj.q, traj.v)[bodies[0].name].omega
+    for i in range(3):
+        line(axes, traj.t, omega[:, i], COLOURS[i], label=f"$\\omega_{i + 1}$")
+    axes.set(title="Angular velocity", xlabel=TIME, ylabel="angular velocity in the body (rad/s)")
     axes.legend(loc="best", ncols=3)
     axes.margins(y=0.15)
 
@@ -130,17 +140,23 @@ def draw_solver(axes: Any, traj: Any) -> None:
     axes.set_ylim(0, iterations.max() + 1.5)
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_ylabel("iterations per step", color=COLOURS[0])
-    if not (residual > 0).any():
-        return
+    if (residual > 0).any():
+        _draw_residual(axes, t, residual)
+    _set_time(axes, traj.t)
+
+
+def _draw_residual(axes: Any, t: Array, residual: Array) -> None:
     other = axes.twinx()
     other.grid(False)
     other.set_yscale("log")
-    line(other, t, np.where(residual > 0, residual, np.nan), COLOURS[1], lw=0.8, alpha=0.8)
+    line(other, t, np.where(residual > 0, residual, np.nan), COLOURS[1], lw=0.6, alpha=0.75)
     centre = np.exp(np.log(residual[residual > 0]).mean())
     low, high = other.get_ylim()
     other.set_ylim(max(min(low, 0.1 * centre), 1e-18), max(high, 10 * centre))
-    other.set_ylabel("relative residual before the last correction", color=COLOURS[1])
+    other.set_ylabel("relative residual before\nthe last correction", color=COLOURS[1])
     other.spines["right"].set_visible(True)
+    axes.set_zorder(other.get_zorder() + 1)  # the iterations in front
+    axes.patch.set_visible(False)
 
 
 def line(axes: Any, t: Array, y: Array, colour: str, **look: Any) -> None:

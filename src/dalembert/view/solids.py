@@ -13,6 +13,7 @@ from dalembert.model import shapes as kinds
 from dalembert.model.rotation import Array, matrix
 from dalembert.model.shapes import Shape
 
+MANY = 400  # faces of a mesh that may be simplified
 POINT = 0.05  # edge of the cube that stands for a point mass, m
 
 
@@ -23,60 +24,110 @@ class Solid(NamedTuple):
     tone: Array
     closed: bool = True
 
+    def moved(self, turn: Array, shift: Array) -> Solid:
+        """Turned by a matrix, then shifted."""
+        return self._replace(faces=self.faces @ turn.T + shift)
+
 
 def solids_of_body(body: Body) -> list[Solid]:
-    """Solids of all shapes of a body, or the box with the same mass and inertia if it has none that can be drawn."""
-    found = [_placed(DRAW[s.kind](s), np.array(s.position), np.array(s.quaternion)) for s in body.shapes if s.kind in DRAW]
-    return found or [equivalent_box(body)]
+    """Solids of all shapes of a body that can be drawn."""
+    return [_placed(DRAW[s.kind](s), np.array(s.position), np.array(s.quaternion)) for s in body.shapes if s.kind in DRAW]
 
 
-def equivalent_box(body: Body) -> Solid:
-    """Box of the same mass and inertia: edges a_i^2 = 6 (I_j + I_k - I_i)/m along the principal axes; a vanishing one is drawn thin.
+def second_moments(body: Body) -> tuple[Array, Array]:
+    """Principal values of int x x^T dm / m about the centre of mass, m^2, ascending, and their right-handed axes (columns).
 
-    A point mass, and a body that has inertia alone, become a small cube.
+    (tr I/2 - I)/m; 0 where data that no distribution of mass has would give less, and for a body without mass.
     """
-    moments, axes = np.linalg.eigh(body.inertia)
-    edges = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / body.mass, 0.0)) if body.mass > 0.0 else np.zeros(3)
-    edges = np.maximum(edges, 0.02 * edges.max() if edges.any() else POINT)
+    if not body.mass > 0.0:
+        return np.zeros(3), np.eye(3)
+    values, axes = np.linalg.eigh(0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia)
     if np.linalg.det(axes) < 0:
         axes[:, 0] *= -1.0
-    solid = _box(kinds.Box(edges))
-    return solid._replace(faces=solid.faces @ axes.T + body.com)
+    return np.maximum(values / body.mass, 0.0), axes
 
 
-def rod(start: Array, end: Array, radius: float) -> Solid:
-    """A thin cylinder between two points."""
-    axis = end - start
+def equivalent_solid(body: Body) -> Solid:
+    """Ball, cylinder or box of the same mass and inertia, by how many principal moments are alike; what vanishes is drawn thin.
+
+    With s the principal values of the second moments: radius^2 = 5 s; radius^2 = 4 s across and length^2 = 12 s along the axis; edges^2 =
+    12 s.
+    A point mass, and a body that has inertia alone, become a small cube.
+    """
+    s, axes = second_moments(body)
+    size = np.sqrt(s)
+    if not size[2] > 0.0:
+        return _box(kinds.Box(np.full(3, POINT))).moved(np.eye(3), body.com)
+    size = np.maximum(size, 0.01 * size[2])
+    alike = np.diff(s) < 1e-6 * s[2]
+    if alike.all():
+        return _sphere(kinds.Sphere(np.sqrt(5.0) * size[2])).moved(axes, body.com)
+    if alike.any():
+        k = 0 if alike[1] else 2  # the axis of symmetry
+        turn = axes[:, [1, 2, 0]] if k == 0 else axes
+        return _cylinder(kinds.Cylinder(2.0 * size[1], np.sqrt(12.0) * size[k])).moved(turn, body.com)
+    return _box(kinds.Box(np.sqrt(12.0) * size)).moved(axes, body.com)
+
+
+def tapered(start: Array, end: Array, first: float, last: float, sectors: int = 16) -> Solid:
+    """A rod with round ends between two points, of radius `first` at the start and `last` at the end."""
+    frame, length = _along(end - start)
+    ends = _arc(first, -0.5 * np.pi, 0.0, 0.0, 5), _arc(last, 0.0, 0.5 * np.pi, length, 5)
+    solid = _revolved(np.concatenate(ends), sectors)
+    return solid._replace(tone=np.zeros(len(solid.tone))).moved(frame, start)
+
+
+def hinge(centre: Array, axis: Array, radius: float, length: float) -> Solid:
+    """A drum about an axis."""
+    solid = _cylinder(kinds.Cylinder(radius, length), sectors=20)
+    return solid._replace(tone=np.zeros(len(solid.tone))).moved(_along(axis)[0], centre)
+
+
+def ball(centre: Array, radius: float) -> Solid:
+    """A ball of one tone."""
+    solid = _sphere(kinds.Sphere(radius))
+    return solid._replace(tone=np.zeros(len(solid.tone))).moved(np.eye(3), centre)
+
+
+def simplified(solid: Solid, cell: float) -> Solid:
+    """Fewer faces: all corners in one cell of a grid become their mean, and faces that collapse are left out. Boxes and the like stay."""
+    if len(solid.faces) < MANY:
+        return solid
+    corners = solid.faces.reshape(-1, 3)
+    _, which, counts = np.unique(np.floor(corners / cell).astype(np.int64), axis=0, return_inverse=True, return_counts=True)
+    which = which.reshape(-1)
+    merged = np.stack([np.bincount(which, corners[:, i]) for i in range(3)], axis=-1) / counts[:, None]
+    index = which.reshape(-1, 4)
+    a, b, c, d = index.T
+    whole = ((a != b) & (b != c) & (c != a)) | ((a != c) & (c != d) & (d != a))
+    _, once = np.unique(np.sort(index[whole], axis=1), axis=0, return_index=True)
+    keep = np.flatnonzero(whole)[np.sort(once)]
+    return solid._replace(faces=merged[index[keep]], tone=solid.tone[keep])
+
+
+def _along(axis: Array) -> tuple[Array, float]:
+    """Right-handed frame (columns) whose z is the axis, and the axis' length."""
     length = float(np.linalg.norm(axis))
-    across = np.linalg.svd(axis[None, :])[2][1:]
-    frame = np.column_stack([*across, axis / length])
+    frame = np.column_stack([*np.linalg.svd(axis[None, :])[2][1:], axis / length])
     if np.linalg.det(frame) < 0:
         frame[:, 0] *= -1.0
-    solid = _cylinder(kinds.Cylinder(radius, length), sectors=8)
-    return solid._replace(faces=solid.faces @ frame.T + 0.5 * (start + end), tone=np.zeros(len(solid.tone)))
+    return frame, length
 
 
 def _placed(solid: Solid, position: Array, quaternion: Array) -> Solid:
-    return solid._replace(faces=solid.faces @ matrix(quaternion).T + position)
+    return solid.moved(matrix(quaternion), position)
 
 
-def _box(shape: Shape, cells: int = 4) -> Solid:
-    """Each side is divided, so that the order of depth against neighbouring shapes comes out right."""
+def _box(shape: Shape) -> Solid:
     half = 0.5 * np.array(shape.size)  # type: ignore[attr-defined]
-    s = np.linspace(-1, 1, cells + 1)
-    a, b = (x.ravel() for x in np.meshgrid(s[:-1], s[:-1], indexing="ij"))
-    d = 2.0 / cells
-    u = np.stack([a, a + d, a + d, a], axis=-1)
-    w = np.stack([b, b, b + d, b + d], axis=-1)
     sides = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
-            side = np.empty((len(u), 4, 3))
-            side[..., axis] = sign
-            side[..., (axis + 1) % 3], side[..., (axis + 2) % 3] = u, w
-            sides.append(side if sign > 0 else side[:, ::-1])
-    faces = np.concatenate(sides) * half
-    return Solid(faces, np.zeros(len(faces)))
+            side = np.empty((4, 3))
+            side[:, axis] = sign
+            side[:, (axis + 1) % 3], side[:, (axis + 2) % 3] = (-1, 1, 1, -1), (-1, -1, 1, 1)
+            sides.append(side if sign > 0 else side[::-1])
+    return Solid(np.array(sides) * half, np.zeros(6))
 
 
 def _revolved(profile: Array, sectors: int = 24) -> Solid:
@@ -100,20 +151,14 @@ def _sphere(shape: Shape) -> Solid:
     return _revolved(_arc(shape.radius, -0.5 * np.pi, 0.5 * np.pi, 0.0, 13))  # type: ignore[attr-defined]
 
 
-def _cylinder(shape: Shape, sectors: int = 32) -> Solid:
+def _cylinder(shape: Shape, sectors: int = 48) -> Solid:
     r, z = shape.radius, 0.5 * shape.length  # type: ignore[attr-defined]
-    rings = max(2, min(8, 1 + round(2 * z / r)))
-    lids = np.linspace(0, r, 4)
-    wall = np.column_stack([np.full(rings, r), np.linspace(-z, z, rings)])
-    below, above = np.column_stack([lids, np.full(4, -z)]), np.column_stack([lids[::-1], np.full(4, z)])
-    return _revolved(np.concatenate([below, wall, above]), sectors)
+    return _revolved(np.array([[0.0, -z], [r, -z], [r, z], [0.0, z]]), sectors)
 
 
 def _capsule(shape: Shape) -> Solid:
     r, z = shape.radius, 0.5 * shape.length  # type: ignore[attr-defined]
-    wall = np.column_stack([np.full(4, r), np.linspace(-z, z, 4)])
-    ends = _arc(r, -0.5 * np.pi, 0.0, -z, 6), _arc(r, 0.0, 0.5 * np.pi, z, 6)
-    return _revolved(np.concatenate([ends[0], wall, ends[1]]))
+    return _revolved(np.concatenate([_arc(r, -0.5 * np.pi, 0.0, -z, 6), _arc(r, 0.0, 0.5 * np.pi, z, 6)]))
 
 
 def _convex(shape: Shape) -> Solid:
@@ -129,9 +174,11 @@ def _convex(shape: Shape) -> Solid:
 def _mesh(shape: Shape) -> Solid:
     """Triangles as they are given; if they close a volume, turned so that their normals point outwards."""
     index = np.array(shape.triangles)  # type: ignore[attr-defined]
-    triangles = np.array(shape.points)[index]  # type: ignore[attr-defined]
-    edges = {tuple(edge) for pair in ([0, 1], [1, 2], [2, 0]) for edge in index[:, pair].tolist()}
-    closed = len(edges) == 3 * len(index) and all((b, a) in edges for a, b in edges)
+    points = np.array(shape.points)  # type: ignore[attr-defined]
+    triangles = points[index]
+    a, b = np.concatenate([index[:, pair] for pair in ([0, 1], [1, 2], [2, 0])]).T.astype(np.int64)
+    there, back = np.unique(a * len(points) + b), np.unique(b * len(points) + a)
+    closed = len(there) == len(a) and np.array_equal(there, back)  # each edge runs once each way
     if closed and np.linalg.det(triangles).sum() < 0:  # six times the volume
         triangles = triangles[:, ::-1]
     return Solid(triangles[:, [0, 1, 2, 2]], np.zeros(len(triangles)), closed)

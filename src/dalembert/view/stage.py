@@ -1,189 +1,139 @@
-"""Drawing of bodies in space, one image per configuration: faces projected, hidden, shaded and painted from back to front.
+"""Drawing of bodies in space, one image per configuration: ground, shadow, bodies, paths, words.
 
-The camera stands at azimuth 35 and elevation 22 degrees, far away: screen = (x . right, x . up), depth = x . eye, without perspective.
-Where the bodies travel further than the picture could show, the camera goes with them.
+The camera stands at azimuth 35 and elevation 22 degrees, far away. Where the bodies travel far it goes with them (framing.py).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
+from PIL import Image
 
-from dalembert.model import Body, Model
-from dalembert.model.rotation import Array, matrix
-from dalembert.view.picture import COLOURS, FAINT, INK, styled
-from dalembert.view.solids import Solid, rod, solids_of_body
-from dalembert.view.sphere import com_paths
+from dalembert.model import Model
+from dalembert.model.parts import WORLD
+from dalembert.model.rotation import Array
+from dalembert.view.canvas import UNDER, Canvas, camera, opaque, rgb, window_of, write
+from dalembert.view.framing import frame_of
+from dalembert.view.links import groups_of, pieces_of
+from dalembert.view.machine import CELL, Machine
+from dalembert.view.picture import COLOURS, INK, MUTED
 
-DPI = 100
-FOLLOW_AT = 25.0  # widths of the bodies
 BODY_COLOURS = ("#4a86c5", "#e08a3c", "#57a773", "#9a78c4", "#c9a93a", "#c66a8c")
 AXES_COLOURS = ("#c8402f", "#3a8f4c", "#2f62c0")
-_LIGHT = np.array([0.45, 0.25, 0.86]) / np.linalg.norm([0.45, 0.25, 0.86])
-_SLATE, _WHITE = np.array([0.23, 0.28, 0.33]), np.ones(3)
-_BACKGROUND, _GROUND_SHADOW = "#fbfcfd", "#e6eaef"
-
-
-def camera(azimuth: float = 35.0, elevation: float = 22.0) -> Array:
-    """Rows: right, up, towards the eye."""
-    a, e = np.radians([azimuth, elevation])
-    eye = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
-    right = np.array([-np.sin(a), np.cos(a), 0.0])
-    return np.stack([right, np.cross(eye, right), eye])
+MOST_PATHS = 6
+FEW_BODIES = 3
+BEHIND = 0.35  # how much of a path is seen through a body
+_GRID = rgb("#b9c2cc")
 
 
 class Stage:
-    """Everything that stays the same between the images of one animation; q (n, nq): what they will show."""
+    """Everything that stays the same between the images of one animation.
 
-    def __init__(self, model: Model, q: Array, size: tuple[int, int], title: str):
-        self.model, self.camera = model, camera()
-        self._collect_faces()
-        self._frame(q, size)
-        with styled():
-            self._open(size, title)
+    poses (n, bodies, 4, 4) and centres of mass (n, bodies, 3): what they will show; pace: words below the time; dots: where the world
+    holds the machine.
+    """
 
-    def _collect_faces(self) -> None:
-        """Faces of all bodies in one array, each with its body and colour."""
-        owners: list[int] = []
-        solids: list[Solid] = []
-        colours: list[Array] = []
-        for i, body in enumerate(self.model.bodies):
-            own = solids_of_body(body) + _arm(self.model, body)
-            owners += [i] * len(own)
-            solids += own
-            colours += _part_colours(body, len(own), np.array(to_rgb(BODY_COLOURS[i % len(BODY_COLOURS)])))
-        counts = [len(s.faces) for s in solids]
-        self.faces = np.concatenate([s.faces for s in solids])
-        self.owner = np.repeat(owners, counts)
-        self.closed = np.repeat([s.closed for s in solids], counts)
-        self.colour = np.repeat(colours, counts, axis=0) * (1.0 - 0.22 * np.concatenate([s.tone for s in solids]))[:, None]
+    def __init__(self, model: Model, poses: Array, centres: Array, size: tuple[int, int], title: str, pace: str = "", dots: bool = True):
+        self.model, view = model, camera()
+        pieces = pieces_of(model)
+        some = slice(None, None, max(len(poses) // 100, 1))
+        self.frame = frame_of(model, pieces, poses[some], centres[some], size, view)
+        self.canvas = Canvas(size, view, self.frame.half, self.frame.centre)
+        self.edge, self.type = 0.028 * min(size), max(0.029 * min(size), 8.0)
+        self.colours = [rgb(BODY_COLOURS[g % len(BODY_COLOURS)]) for g in groups_of(model)]
+        self.machine = Machine(pieces, self.colours, CELL * 2.0 * self.frame.half / min(size))
+        self.paths = self._choose_paths(centres)
+        anchors = [j.anchor for j in model.joints if dots and j.parent == WORLD and j.kind not in ("free", "fixed")]
+        self.anchors = np.array(anchors).reshape(-1, 3)
+        self._write_title(title, pace)
+        if not self.frame.follows:
+            self._draw_grid(np.zeros(3))
+        self.canvas.keep()
 
-    def _frame(self, q: Array, size: tuple[int, int]) -> None:
-        """What is seen: the bodies wherever they go and their shadows; centre and half width of it, height of the floor."""
-        self.window = np.array([max(size[0] / size[1], 1.0), max(size[1] / size[0], 1.0)])
-        q = q[:: max(len(q) * len(self.faces) // 1_000_000, 1)]
-        middle = np.mean(com_paths(self.model, q), axis=0)[:, None, :]
-        x = self._corners(self.model.poses(q))
-        widest = float(np.linalg.norm(x - middle, axis=2).max())
-        self.follows = bool(np.ptp(middle, axis=0).max() > FOLLOW_AT * widest)
-        x = x - middle if self.follows else x
-        self.floor = float(x[..., 2].min()) - 0.05 * widest
-        below = np.concatenate([x[..., :2], np.full((*x.shape[:2], 1), self.floor)], axis=-1)
-        screen = np.concatenate([x, below], axis=1) @ self.camera[:2].T
-        low, high = screen.min(axis=(0, 1)), screen.max(axis=(0, 1))
-        high[1] += 0.08 * (high[1] - low[1])  # room for the labels
-        self.half = 1.05 * float((0.5 * (high - low) / self.window).max())
-        self.centre = self.camera[:2].T @ (0.5 * (low + high))
+    def _choose_paths(self, centres: Array) -> list[int]:
+        """Bodies whose paths are drawn: those with mass if they are few, else the last ones of the chains that travel farthest."""
+        heavy = [i for i, b in enumerate(self.model.bodies) if not b.massless and self.frame.kept[i]]
+        if len(heavy) > FEW_BODIES:
+            solid = {self.model.bodies[i].name for i in heavy}
+            carrying = {j.parent for j in self.model.joints if j.kind != "fixed" and j.child in solid}
+            moved = {j.child for j in self.model.joints if j.kind != "fixed"}
+            heavy = [i for i in heavy if self.model.bodies[i].name in moved - carrying]
+        travel = {i: float(np.linalg.norm(np.ptp(centres[:, i], axis=0))) for i in heavy}
+        far = sorted((i for i in heavy if travel[i] > 0.02 * self.frame.half), key=lambda i: -travel[i])
+        return sorted(far[:MOST_PATHS])
 
-    def _corners(self, poses: Array) -> Array:
-        """World positions (n, corners, 3) of the corners of all bodies."""
-        found = []
-        for i in range(len(self.model.bodies)):
-            corners = np.unique(self.faces[self.owner == i].reshape(-1, 3), axis=0)
-            found.append(corners @ poses[:, i, :3, :3].swapaxes(1, 2) + poses[:, i, None, :3, 3])
-        return np.concatenate(found, axis=1)
+    def draw(self, poses: Array, centres: Array, clock: str, past: Array) -> Image.Image:
+        """Image of one configuration; poses (bodies, 4, 4), centres (bodies, 3), past (k, bodies, 3): centres of mass up to now."""
+        away = self.frame.middle(centres)
+        self.canvas.centre = self.frame.centre + away
+        self.canvas.clear()
+        if self.frame.follows:
+            self._draw_grid(away)
+        self.machine.paint_shadow(self.canvas, poses, self.frame.floor + away[2])
+        self.machine.paint(self.canvas, poses)
+        self._draw_paths(past)
+        self.canvas.dots(self.anchors, rgb(INK), 2.2)
+        image = self.canvas.finished()
+        write(image, (image.size[0] - self.edge, self.edge), clock, self.type, INK, "ra")
+        return image
 
-    def _open(self, size: tuple[int, int], title: str) -> None:
-        self.figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI, facecolor=_BACKGROUND)
-        self.canvas = FigureCanvasAgg(self.figure)
-        axes = self.figure.add_axes((0, 0, 1, 1))
-        axes.set_axis_off()
-        axes.set(xlim=self.window[0] * np.array([-1, 1]), ylim=self.window[1] * np.array([-1, 1]))
-        grey: dict[str, Any] = {"facecolors": _GROUND_SHADOW, "edgecolors": _GROUND_SHADOW}
-        self.grid: Any = axes.add_collection(LineCollection([], colors=FAINT, linewidths=0.7, zorder=1), autolim=False)
-        self.shadow: Any = axes.add_collection(PolyCollection([], **grey, linewidths=0.5, zorder=2), autolim=False)
-        self.solids: Any = axes.add_collection(PolyCollection([], linewidths=0.5, zorder=3), autolim=False)
-        self.trail: Any = axes.add_collection(LineCollection([], linewidths=1.2, zorder=4), autolim=False)
-        (self.pivots,) = axes.plot([], [], "o", ms=4, color=INK, zorder=5)
-        axes.text(0.03, 0.97, title, transform=axes.transAxes, va="top", fontsize=10, fontweight="bold", color=INK)
-        self.clock = axes.text(0.97, 0.97, "", transform=axes.transAxes, va="top", ha="right", fontsize=10, color=INK)
-        self._draw_triad(axes)
+    def _draw_grid(self, away: Array) -> None:
+        """Lines of round spacing on the ground, fading towards the edge."""
+        spacing = round_length(self.frame.half / 2.5)
+        middle, height = self._seen_ground(away), self.frame.floor + away[2]
+        ticks, along = np.arange(-6, 7) * spacing, np.linspace(-6, 6, 49) * spacing
+        lines = np.stack(np.meshgrid(ticks, along, indexing="ij"), axis=-1)
+        points = np.concatenate([lines, lines[..., ::-1]]) + np.round(middle / spacing) * spacing
+        pieces = np.stack([points[:, :-1], points[:, 1:]], axis=2).reshape(-1, 2, 2)
+        shows = np.clip(1.25 - np.linalg.norm(pieces.mean(axis=1) - middle, axis=1) / (4.2 * spacing), 0.0, 0.8)
+        colours = np.column_stack([np.tile(_GRID, (len(pieces), 1)), shows])
+        pieces = np.concatenate([pieces, np.full((len(pieces), 2, 1), height)], axis=-1)
+        self.canvas.ribbons(pieces[shows > 0.0], colours[shows > 0.0], 0.9, depth=UNDER)
 
-    def _draw_triad(self, axes: Any) -> None:
-        """World axes in the lower left corner."""
-        origin = np.array([0.2, 0.16]) - self.window
-        for i in np.argsort(self.camera[2]):
-            tip = 0.13 * self.camera[:2, i]
-            arrow = {"arrowstyle": "-|>", "color": AXES_COLOURS[i], "lw": 1.3, "shrinkA": 0, "shrinkB": 0}
-            axes.annotate("", origin + tip, origin, zorder=6, arrowprops=arrow)
-            axes.text(*(origin + 1.32 * tip), "xyz"[i], color=AXES_COLOURS[i], fontsize=9, ha="center", va="center", zorder=6)
+    def _seen_ground(self, away: Array) -> Array:
+        """The point (x, y) of the ground that is seen somewhat below the middle of the picture."""
+        right, up, _ = self.canvas.view
+        at = self.frame.centre + away
+        low = up @ at - 0.4 * self.frame.half * window_of(self.canvas.size)[1]
+        return np.linalg.solve(np.stack([right, up, [0.0, 0.0, 1.0]]), [right @ at, low, self.frame.floor + away[2]])[:2]
 
-    def draw(self, poses: Array, clock: str, past: Array) -> Array:
-        """Image (height, width, 3) of one configuration; poses (bodies, 4, 4), past (k, bodies, 3): centres of mass up to now."""
-        world = np.einsum("fij,fkj->fki", poses[self.owner, :3, :3], self.faces) + poses[self.owner, None, :3, 3]
-        away = past[-1].mean(axis=0) if self.follows else np.zeros(3)
-        self._draw_ground(world, away)
-        self._draw_solids(world, away)
-        self._draw_trail(past, away)
-        anchors = np.array([j.anchor for j in self.model.joints if j.parent == "world" and j.kind != "free"]).reshape(-1, 3)
-        self.pivots.set_data(*self._project(anchors, away).T)
-        self.clock.set_text(clock)
-        self.canvas.draw()
-        return np.asarray(self.canvas.buffer_rgba())[..., :3].copy()
-
-    def _project(self, points: Array, away: Array) -> Array:
-        return (points - away - self.centre) @ self.camera[:2].T / self.half
-
-    def _draw_solids(self, world: Array, away: Array) -> None:
-        """Faces that look at the eye, the farthest first; brightness 0.56 + 0.56 (normal . light)."""
-        normal = np.cross(world[:, 2] - world[:, 0], world[:, 3] - world[:, 1])
-        normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
-        facing = normal @ self.camera[2]
-        light = 0.56 + 0.56 * np.clip(np.sign(facing) * (normal @ _LIGHT), 0.0, 1.0)
-        seen = np.flatnonzero((facing > 0) | ~self.closed)
-        seen = seen[np.argsort(world[seen].mean(axis=1) @ self.camera[2], kind="stable")]
-        colours = np.clip(self.colour[seen] * light[seen, None], 0.0, 1.0)
-        self.solids.set_verts(self._project(world[seen], away))
-        self.solids.set_facecolor(colours)
-        self.solids.set_edgecolor(colours)
-
-    def _draw_ground(self, world: Array, away: Array) -> None:
-        """A grid of round spacing, and the shadow of a light from straight above."""
-        height = self.floor + away[2]
-        up = np.cross(world[:, 2] - world[:, 0], world[:, 3] - world[:, 1])[:, 2] > 0
-        flat = world[up | ~self.closed]
-        flat[..., 2] = height
-        self.shadow.set_verts(self._project(flat, away))
-        spacing = _round_length(self.half / 2.5)
-        ticks = np.arange(-4, 5) * spacing
-        lines = np.array([[[t, ticks[0]], [t, ticks[-1]]] for t in ticks] + [[[ticks[0], t], [ticks[-1], t]] for t in ticks])
-        lines += np.round((away + self.centre)[:2] / spacing) * spacing
-        self.grid.set_segments(self._project(np.concatenate([lines, np.full((len(lines), 2, 1), height)], axis=-1), away))
-
-    def _draw_trail(self, past: Array, away: Array) -> None:
+    def _draw_paths(self, past: Array) -> None:
         """Paths of the centres of mass so far, fading with age."""
-        xy = self._project(past, away)
-        pieces = np.stack([xy[:-1], xy[1:]], axis=2)  # (k - 1, bodies, 2, 2)
-        age = np.linspace(0.0, 0.9, len(pieces) + 1)[1:]
-        self.trail.set_segments(pieces.reshape(-1, 2, 2))
-        self.trail.set_color([(*to_rgb(COLOURS[(i + 1) % len(COLOURS)]), a) for a in age for i in range(pieces.shape[1])])
+        if len(past) < 2:
+            return
+        age = np.linspace(0.0, 0.95, len(past))[1:, None]
+        for i in self.paths:
+            colour = rgb(COLOURS[1]) if len(self.model.bodies) == 1 else 0.8 * self.colours[i]
+            pieces = np.stack([past[:-1, i], past[1:, i]], axis=1)
+            self.canvas.ribbons(pieces, np.column_stack([np.tile(colour, (len(pieces), 1)), age]), 1.5, hidden=BEHIND)
+
+    def _write_title(self, title: str, pace: str) -> None:
+        """Title, pace, world axes, and who is out of the picture."""
+        width, height = self.canvas.size
+        self.canvas.words((self.edge, self.edge), title, self.type, INK, bold=True)
+        self.canvas.words((width - self.edge, self.edge + 1.4 * self.type), pace, 0.9 * self.type, MUTED, "ra")
+        gone = [b.name for b, kept in zip(self.model.bodies, self.frame.kept, strict=True) if not kept and not b.massless]
+        if gone:
+            names = ", ".join(gone[:3]) + (" ..." if len(gone) > 3 else "")
+            self.canvas.words((width - self.edge, height - self.edge), f"not in view: {names}", 0.9 * self.type, MUTED, "rd")
+        self._draw_axes()
+
+    def _draw_axes(self) -> None:
+        """World axes in the lower left corner."""
+        canvas, reach = self.canvas, 0.06 * min(self.canvas.size)
+        origin = np.array([1.6 * reach, canvas.size[1] - 1.1 * reach])
+        for i in np.argsort(canvas.view[2]):
+            along = canvas.view[:2, i] * [1.0, -1.0]
+            side = 0.11 * reach * np.array([-along[1], along[0]]) / np.linalg.norm(along)
+            shaft = 0.2 * side
+            flat = [-shaft, shaft, 0.72 * reach * along + shaft, -shaft, 0.72 * reach * along + shaft, 0.72 * reach * along - shaft]
+            flat += [0.7 * reach * along - side, 0.7 * reach * along + side, reach * along]
+            corners = np.column_stack([2.0 * (origin + np.array(flat)), np.zeros(9)]).reshape(3, 3, 3)
+            canvas.triangles(corners, opaque(np.tile(rgb(AXES_COLOURS[i]), (3, 1))), depth=UNDER)
+            x, y = origin + 1.3 * reach * along
+            canvas.words((x, y), "xyz"[i], 0.9 * self.type, AXES_COLOURS[i], "mm")
 
 
-def _part_colours(body: Body, parts: int, base: Array) -> list[Array]:
-    """The body's colour, then a darker and a lighter one for its further parts; equal shapes have equal colours."""
-    shades = (base, 0.35 * base + 0.65 * _SLATE, 0.45 * base + 0.55 * _WHITE)
-    looks = [{k: v for k, v in s.to_dict().items() if k not in ("position", "quaternion")} for s in body.shapes if s.kind != "plane"]
-    different = [look for i, look in enumerate(looks) if look not in looks[:i]]
-    found = [shades[different.index(look) % 3] for look in looks] or [base]
-    return found + [shades[1]] * (parts - len(found))
-
-
-def _arm(model: Model, body: Body) -> list[Solid]:
-    """A rod from the joint to the centre of mass of a body that has no shape to show its arm."""
-    joint = next(j for j in model.joints if j.child == body.name)
-    if body.shapes or joint.kind == "free":
-        return []
-    anchor = matrix(body.quaternion).T @ (joint.anchor - body.position)
-    length = float(np.linalg.norm(body.com - anchor))
-    return [rod(anchor, body.com, 0.03 * length)] if length > 0 else []
-
-
-def _round_length(x: float) -> float:
+def round_length(x: float) -> float:
     """The largest of 1, 2, 5 times a power of ten that is at most x."""
     power = 10.0 ** np.floor(np.log10(x))
     return float(power * max(s for s in (1.0, 2.0, 5.0) if s * power <= x * (1 + 1e-9)))

@@ -1,0 +1,1 @@
+"""Triangles to pixels: what the animations are drawn with."""
