@@ -170,5 +170,6 @@ def _refuse_start(model: Model, found: Array, allowed: Array, how: str, per: str
     raise OptionError(
         f"model {model.name!r}, joint {joint!r} ({row}): {how} {found[r]:.3g} {row_units(model)[r]}{per}; "
         f"expected at most {allowed[r]:.2g}. "
-        f"q0, v0 = m.assemble(q0, v0) gives the nearest start that meets all joints; ignore={model.check_features((*ignore, feature))!r} runs without."
+        f"q0, v0 = m.assemble(q0, v0) gives the nearest start that meets all joints; "
+        f"ignore={model.check_features((*ignore, feature))!r} runs without."
     )
