@@ -20,6 +20,8 @@ def test_open_loop_is_refused_and_the_remedy_works():
     m = loops.four_bar()
     with pytest.raises(dal.OptionError, match=r"'right1'.*q0 leaves it open by 0\.3\d* m; .*m\.assemble\(q0, v0\).*ignore=\('loops',\)"):
         dal.simulate(m, "trapezoidal", h=0.01, t_end=0.1, q0={"foot0": 0.3})
+    with pytest.raises(dal.OptionError, match=r"ignore=\('gravity', 'loops'\) runs without"):
+        dal.simulate(m, "midpoint", h=0.01, t_end=0.1, q0={"foot0": 0.3}, ignore=("gravity",))
     q0, v0 = m.assemble({"foot0": 0.3}, {"foot0": 1.0})
     traj = dal.simulate(m, "trapezoidal", h=0.01, t_end=0.1, q0=q0, v0=v0)
     assert np.abs(traj.constraint).max() < 1e-9

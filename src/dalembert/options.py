@@ -197,13 +197,13 @@ def check_start(model: Model, family: Family, stepper: Stepper, q: Array, v: Arr
     if stepper.python or not (left.loops or left.nonholonomic) or not {"loops", "nonholonomic"} & set(stepper.handles):
         return
     g, G = left.constraint_rows(q)
-    _refuse_start(left, np.abs(g), np.full(len(g), START * machine_size(left)), "q0 leaves it open by", "")
+    _refuse_start(left, np.abs(g), np.full(len(g), START * machine_size(left)), "q0 leaves it open by", "", ignore)
     length = np.linalg.norm(G, axis=1)
     length = np.maximum(length, VANISHED * length.max(initial=0.0)) * max(1.0, float(np.linalg.norm(v)))  # below 1 rad/s or m/s: absolute
-    _refuse_start(left, np.abs(G @ v), START * length, "v0 opens it at", "/s")
+    _refuse_start(left, np.abs(G @ v), START * length, "v0 opens it at", "/s", ignore)
 
 
-def _refuse_start(model: Model, found: Array, allowed: Array, how: str, per: str) -> None:
+def _refuse_start(model: Model, found: Array, allowed: Array, how: str, per: str, ignore: tuple[str, ...]) -> None:
     wrong = found > allowed
     if not wrong.any():
         return
@@ -213,5 +213,6 @@ def _refuse_start(model: Model, found: Array, allowed: Array, how: str, per: str
     raise OptionError(
         f"model {model.name!r}, joint {joint!r} ({row}): {how} {found[r]:.3g} {row_units(model)[r]}{per}; "
         f"expected at most {allowed[r]:.2g}. "
-        f"q0, v0 = m.assemble(q0, v0) gives the nearest start that meets all joints; ignore=({feature!r},) runs without."
+        f"q0, v0 = m.assemble(q0, v0) gives the nearest start that meets all joints; "
+        f"ignore={model.check_features((*ignore, feature))!r} runs without."
     )
