@@ -107,9 +107,7 @@ def announce(module: str, path: Path) -> None:
         return
     where = module.removeprefix(f"{PACKAGE}.").removeprefix("kernels.")
     if directory() is None:
-        say(
-            f"the cache directory {chosen_directory()} cannot be written; DALEMBERT_CACHE_DIR chooses another."
-        )
+        say(f"the cache directory {chosen_directory()} cannot be written; DALEMBERT_CACHE_DIR chooses another.")
         say(f"compiling {where}, about {expected:.0f} s in every process ...")
     else:
         say(f"compiling {where}, once, about {expected:.0f} s ...")
