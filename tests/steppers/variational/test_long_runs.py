@@ -1,0 +1,57 @@
+"""Long easy runs: what a step notes for the next one stays bounded, and a checkpoint whose notes are useless goes on all the same."""
+
+import numpy as np
+import pytest
+
+import dalembert as dal
+from dalembert.kernels.tree.variational import layout as here
+from dalembert.kernels.tree.variational.newton import STALE
+
+METHODS = ("midpoint", "trapezoidal", "symplectic-euler")
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    m = dal.Model("pendulum")
+    m.add_body("rod", 1.0, (0.1, 0.1, 0.01), com=(0, 0, -0.5))
+    m.add_joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0))
+    return m.frozen()
+
+
+def notes(traj):
+    """The numbers behind q, p and the interval velocities of every recorded state."""
+    return traj.states[:, traj.model.nq + (1 + here.HISTORY) * traj.model.nv :]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_pendulum_swings_through_forty_thousand_easy_steps(pendulum, method):
+    """One correction suffices in each; a rate of convergence that ages by 5 percent per step would be infinite after 15,000."""
+    traj = dal.simulate(pendulum, method, h=0.0005, t_end=20.0, q0=[1.0], every=100)
+    assert traj.status == "ok"
+    found = notes(traj)
+    assert np.isfinite(found).all()
+    assert found[:, here.RATE].max() <= STALE
+    assert found[:, here.KNOWN].max() <= here.HISTORY
+    assert found[:, here.NOISE].max() <= 1e-6
+
+
+@pytest.mark.parametrize("number", [np.inf, np.nan, 1e308, -1.0])
+@pytest.mark.parametrize("note", ["RATE", "RATE_MISFIT", "KNOWN", "NOISE", "MISFIT"])
+def test_a_checkpoint_with_a_useless_note_is_resumed(pendulum, tmp_path, note, number):
+    """The motion is that of an uninterrupted run to the tolerance of the steps, 1e-13 each."""
+    path = tmp_path / "run.h5"
+    usual = dal.simulate(pendulum, h=0.01, t_end=2.0, q0=[1.0])
+    traj = dal.simulate(pendulum, h=0.01, t_end=1.0, q0=[1.0])
+    traj.states[-1, pendulum.nq + (1 + here.HISTORY) * pendulum.nv + getattr(here, note)] = number
+    traj.save(path)
+    found = dal.resume(path, 2.0)
+    assert found.status == "ok"
+    np.testing.assert_allclose(found.q, usual.q, atol=1e-10)
+
+
+def test_usable_notes_are_kept_as_they_are(pendulum, tmp_path):
+    """Bit for bit."""
+    path = tmp_path / "run.h5"
+    usual = dal.simulate(pendulum, h=0.01, t_end=2.0, q0=[1.0])
+    dal.simulate(pendulum, h=0.01, t_end=1.0, q0=[1.0], save=path)
+    np.testing.assert_array_equal(dal.resume(path, 2.0).states, usual.states)
