@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dalembert.kernels.raster.triangles import paint
+from dalembert.kernels.raster.triangles import paint, shrink
 
 SIZE = 12, 15  # height, width
 
@@ -11,7 +11,11 @@ SIZE = 12, 15  # height, width
 def painted(triangles, colours, hidden=0.0, depth=None, image=None):
     depth = np.full(SIZE, -1e30, dtype=np.float32) if depth is None else depth
     image = np.zeros((*SIZE, 3), dtype=np.uint8) if image is None else image
-    paint(np.array(triangles, dtype=float), np.array(colours, dtype=float), hidden, depth, image)
+    touched = np.array([SIZE[0], -1, SIZE[1], -1])
+    paint(np.array(triangles, dtype=float), np.array(colours, dtype=float), hidden, depth, image, touched)
+    rows, columns = np.nonzero(depth > -1e29)
+    if len(rows):
+        assert touched.tolist() == [rows.min(), rows.max(), columns.min(), columns.max()]
     return depth, image
 
 
@@ -58,4 +62,14 @@ def test_what_shows_half_is_mixed_and_hides_nothing():
 def test_degenerate_and_distant_triangles_paint_nothing():
     line = [[0, 0, 0], [5, 5, 0], [10, 10, 0]]
     away = [[100, 100, 0], [120, 100, 0], [100, 120, 0]]
-    assert not painted([line, away, [[0, -9, 0], [9, -9, 0], [0, -2, 0]]], [[255, 255, 255, 1]] * 3)[1].any()
+    bad = [[[0, 0, 0], [9, 0, 0], [0, x, 0]] for x in (np.nan, np.inf, -np.inf)]
+    assert not painted([line, away, [[0, -9, 0], [9, -9, 0], [0, -2, 0]], *bad], [[255, 255, 255, 1]] * 6)[1].any()
+
+
+def test_four_pixels_become_their_mean():
+    image = np.random.default_rng(0).integers(0, 256, (6, 8, 3), dtype=np.uint8)
+    small = np.zeros((3, 4, 3), dtype=np.uint8)
+    shrink(image, small, 1, 3, 0, 3)
+    mean = image.reshape(3, 2, 4, 2, 3).mean(axis=(1, 3))
+    assert np.abs(small[1:, :3] - mean[1:, :3]).max() <= 0.5
+    assert not small[0].any() and not small[:, 3].any()

@@ -13,7 +13,7 @@ import dalembert as dal
 from dalembert import scenes
 from dalembert.errors import OptionError
 from dalembert.model import shapes
-from dalembert.view.animate import animate_trajectory, frame_times, render_gif, show_trajectory
+from dalembert.view.animate import animate_trajectory, configurations, frame_times, render_gif, show_trajectory
 from dalembert.view.canvas import camera
 from dalembert.view.links import groups_of, pieces_of
 from dalembert.view.solids import DRAW, Solid, equivalent_solid, simplified, solids_of_body, tapered
@@ -72,6 +72,11 @@ def test_gif_has_its_frames_its_size_and_moves(racket, tmp_path):
     assert images[0].shape == (240, 320, 3)
     assert all(image.std() > 8 for image in images)
     assert all(np.abs(a - b).max() > 50 for a, b in pairwise(images))
+
+
+def test_images_are_of_the_configurations_at_their_times(racket):
+    times = np.concatenate([racket.t[[0, 7, -1]], [0.0123, 3.9999]])
+    assert np.allclose(configurations(racket, times), [racket.at(t)[0] for t in times], atol=1e-15)
 
 
 def test_number_of_frames_is_bounded():

@@ -75,7 +75,7 @@ def frame_times(t: Array, fps: float, seconds: float | None, max_frames: int) ->
 
 def _draw_images(traj: Any, times: Array, size: tuple[int, int], playing: float) -> list[Image.Image]:
     nodes = np.unique(np.linspace(0, len(traj) - 1, PATH_POINTS).astype(int))
-    q = np.stack([traj.at(float(t))[0] for t in times])
+    q = configurations(traj, times)
     path, now = (np.stack(com_paths(traj.model, x), axis=1) for x in (traj.q[nodes], q))
     poses, (label, pace) = traj.model.poses(q), _clock(float(times[-1] - times[0]), playing)
     stage = Stage(traj.model, poses, now, size, f"{traj.model.name or 'model'}: {traj.meta['method']}", pace)
@@ -84,6 +84,15 @@ def _draw_images(traj: Any, times: Array, size: tuple[int, int], playing: float)
         past = path[traj.t[nodes] < t][-PATH_POINTS // 4 :]
         images.append(stage.draw(poses[k], now[k], label.format(t), np.concatenate([past, now[k : k + 1]])))
     return images
+
+
+def configurations(traj: Any, times: Array) -> Array:
+    """q (n, nq) at times of the run: `traj.at`, of all at once."""
+    if len(traj) == 1:
+        return np.repeat(traj.q, len(times), axis=0)
+    k = np.clip(np.searchsorted(traj.t, times, side="right") - 1, 0, len(traj) - 2)
+    s = (times - traj.t[k]) / (traj.t[k + 1] - traj.t[k])
+    return np.asarray(traj.model.integrate(traj.q[k], s[:, None] * traj.model.difference(traj.q[k], traj.q[k + 1])))
 
 
 def _clock(span: float, playing: float) -> tuple[str, str]:

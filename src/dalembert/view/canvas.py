@@ -14,10 +14,14 @@ import matplotlib
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from dalembert.kernels.raster.triangles import paint
+from dalembert.kernels.raster.triangles import paint, shrink
 from dalembert.model.rotation import Array
 
 FINE = 2  # pixels painted per pixel shown, each way
+_DOWNWARDS = np.array([1.0, -1.0, 1.0])
+_ROUND = np.linspace(0.0, 2.0 * np.pi, 17)
+_RIM = np.stack([np.cos(_ROUND), np.sin(_ROUND), np.zeros(17)], axis=-1)
+_DISC = np.stack([np.zeros((16, 3)), _RIM[:-1], _RIM[1:]], axis=1)
 UNDER, OVER = -1e30, 1e30  # depths behind and in front of everything
 
 
@@ -43,83 +47,80 @@ class Canvas:
         self.pixels = FINE * np.array(size)
         self.image = np.full((*self.pixels[::-1], 3), 255, dtype=np.uint8)
         self.depth = np.full(self.pixels[::-1], UNDER, dtype=np.float32)
-        self.ground, self.small = self.image.copy(), Image.new("RGB", size, "white")
-        self._touched = np.array([self.pixels, [0, 0]])
+        self.touched = np.empty(4, dtype=np.int64)  # rows and columns, first and last
+        self.small = np.empty((size[1], size[0], 3), dtype=np.uint8)
+        self.keep()
 
     def keep(self) -> None:
         """What is painted now is what every image starts from."""
-        self.ground, self.small = self.image.copy(), Image.fromarray(self.image).reduce(FINE)
+        self._touch_all()
+        self._shrink()
+        self.ground, self.small_ground = self.image.copy(), self.small.copy()
         self.depth[:] = UNDER
-        self._touched = np.array([self.pixels, [0, 0]])
+        self._touch_none()
 
     def clear(self) -> None:
         """Start again."""
-        part = self._part()
+        top, bottom, left, right = self.touched
+        part = slice(top, bottom + 1), slice(left, right + 1)
         self.image[part], self.depth[part] = self.ground[part], UNDER
-        self._touched = np.array([self.pixels, [0, 0]])
+        self._touch_none()
 
     def finished(self) -> Image.Image:
         """The picture in the size that was asked for."""
-        out, part = self.small.copy(), self._part()
-        if part[0].stop > part[0].start and part[1].stop > part[1].start:
-            small = Image.fromarray(np.ascontiguousarray(self.image[part])).reduce(FINE)
-            out.paste(small, (part[1].start // FINE, part[0].start // FINE))
-        return out
+        self.small[:] = self.small_ground
+        self._shrink()
+        return Image.fromarray(self.small)
 
-    def _part(self) -> tuple[slice, slice]:
-        """Rows and columns that were touched, to whole pixels of the picture."""
-        low = FINE * (np.clip(self._touched[0], 0, self.pixels) // FINE)
-        high = FINE * -(-np.clip(self._touched[1], 0, self.pixels) // FINE)
-        return slice(low[1], max(high[1], low[1])), slice(low[0], max(high[0], low[0]))
+    def _shrink(self) -> None:
+        top, bottom, left, right = self.touched // FINE
+        shrink(self.image, self.small, top, bottom + 1, left, right + 1)
+
+    def _touch_all(self) -> None:
+        self.touched[:] = 0, self.pixels[1] - 1, 0, self.pixels[0] - 1
+
+    def _touch_none(self) -> None:
+        self.touched[:] = self.pixels[1], -1, self.pixels[0], -1
 
     def affine(self) -> tuple[Array, Array]:
         """(A (3, 3), b (3,)): pixels x, y (downwards) and depth of a point p are p A + b."""
-        A = self.view.T * (0.5 * min(self.pixels) / self.half * np.array([1.0, -1.0, 1.0]))
-        return A, np.append(0.5 * self.pixels - 0.5, 0.0) - self.centre @ A
+        A = self.view.T * (0.5 * FINE * min(self.size) / self.half * _DOWNWARDS)
+        return A, np.array([0.5 * FINE * n - 0.5 for n in self.size] + [0.0]) - self.centre @ A
 
     def project(self, points: Array) -> Array:
         """(..., 3): x and y in pixels of `image`, y downwards, and depth."""
         A, b = self.affine()
         return (points.reshape(-1, 3) @ A + b).reshape(points.shape)
 
-    def triangles(self, corners: Array, colours: Array, hidden: float = 0.0, depth: float | None = None) -> None:
-        """corners (n, 3, 3) in pixels; colours (n, 4): see `paint`; depth: one for all instead of their own."""
-        finite = np.isfinite(corners).all(axis=(1, 2))
-        if not finite.all():
-            corners, colours = corners[finite], colours[finite]
-        if not len(corners):
-            return
-        if depth is not None:
-            corners = np.concatenate([corners[..., :2], np.full((len(corners), 3, 1), depth)], axis=-1)
-        ends = np.stack([corners[..., :2].min(axis=(0, 1)), corners[..., :2].max(axis=(0, 1)) + 1.0])
-        ends = np.clip(ends, 0, self.pixels).astype(int)
-        self._touched = np.stack([np.minimum(self._touched[0], ends[0]), np.maximum(self._touched[1], ends[1] + 1)])
-        paint(np.ascontiguousarray(corners, dtype=float), np.ascontiguousarray(colours, dtype=float), hidden, self.depth, self.image)
+    def triangles(self, corners: Array, colours: Array, hidden: float = 0.0) -> None:
+        """corners (n, 3, 3) in pixels, and depth; colours (n, 4), hidden: see `paint`."""
+        paint(np.ascontiguousarray(corners), np.ascontiguousarray(colours), hidden, self.depth, self.image, self.touched)
 
     def ribbons(self, pieces: Array, colours: Array, width: float, hidden: float = 0.0, depth: float | None = None) -> None:
-        """Straight lines (n, 2, 3) in the world, of a width in pixels of the picture."""
+        """Straight lines (n, 2, 3) in the world, of a width in pixels of the picture; depth: one for all instead of their own."""
         ends = self.project(pieces)
+        if depth is not None:
+            ends[..., 2] = depth
         along = ends[:, 1, :2] - ends[:, 0, :2]
-        along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-9)
-        side = 0.5 * FINE * width * np.stack([-along[:, 1], along[:, 0], np.zeros(len(along))], axis=-1)
-        a, b, c, d = ends[:, 0] - side, ends[:, 1] - side, ends[:, 1] + side, ends[:, 0] + side
-        both = np.stack([a, b, c, a, c, d], axis=1).reshape(-1, 3, 3)
-        self.triangles(both, np.repeat(colours, 2, axis=0), hidden, depth)
+        along *= 0.5 * FINE * width / np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-9)[:, None]
+        corners = ends[:, [0, 1, 1, 0, 1, 0]]
+        corners[..., :2] += np.array([1.0, 1.0, -1.0, 1.0, -1.0, -1.0])[:, None] * (along[:, None, ::-1] * [-1.0, 1.0])
+        self.triangles(corners.reshape(-1, 3, 3), np.repeat(colours, 2, axis=0), hidden)
 
     def dots(self, points: Array, colour: Array, radius: float) -> None:
         """Discs of a radius in pixels of the picture, in front of everything."""
-        angle = np.linspace(0.0, 2.0 * np.pi, 17)
-        rim = FINE * radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(17)], axis=-1)
-        for at in self.project(points):
-            corners = np.stack([np.broadcast_to(at, (16, 3)), at + rim[:-1], at + rim[1:]], axis=1)
-            self.triangles(corners, np.tile(opaque(colour), (16, 1)), depth=OVER)
+        if not len(points):
+            return
+        corners = self.project(points)[:, None, None, :] + FINE * radius * _DISC
+        corners[..., 2] = OVER
+        self.triangles(corners.reshape(-1, 3, 3), np.tile(opaque(colour), (len(points) * len(_DISC), 1)))
 
     def words(self, at: tuple[float, float], text: str, size: float, colour: str, anchor: str = "la", bold: bool = False) -> None:
         """Words at a place in pixels of the picture, under what is painted later."""
         image = Image.fromarray(self.image)
         write(image, (FINE * at[0], FINE * at[1]), text, FINE * size, colour, anchor, bold)
         self.image[:] = np.asarray(image)
-        self._touched = np.array([[0, 0], self.pixels])
+        self._touch_all()
 
 
 def rgb(colour: str) -> Array:

@@ -54,8 +54,9 @@ class Machine:
     def paint_shadow(self, canvas: Canvas, poses: Array, height: float) -> None:
         """On a level floor, under a light from straight above."""
         up = np.flatnonzero((self._towards(poses, np.array([0.0, 0.0, 1.0])) > 0.0) | ~self.closed)
-        corners = self._projected(canvas, poses, height)[self.index[up]]
-        canvas.triangles(corners, np.broadcast_to(SHADOW, (len(corners), 4)), depth=UNDER)
+        corners = self._projected(canvas, poses, height)
+        corners[:, 2] = UNDER
+        canvas.triangles(corners[self.index[up]], np.tile(SHADOW, (len(up), 1)))
 
     def _towards(self, poses: Array, direction: Array) -> Array:
         """normal . direction of all triangles."""

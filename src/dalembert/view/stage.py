@@ -11,7 +11,7 @@ from PIL import Image
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
 from dalembert.model.rotation import Array
-from dalembert.view.canvas import UNDER, Canvas, camera, opaque, rgb, window_of, write
+from dalembert.view.canvas import FINE, UNDER, Canvas, camera, opaque, rgb, window_of, write
 from dalembert.view.framing import frame_of
 from dalembert.view.links import groups_of, pieces_of
 from dalembert.view.machine import CELL, Machine
@@ -42,6 +42,7 @@ class Stage:
         self.colours = [rgb(BODY_COLOURS[g % len(BODY_COLOURS)]) for g in groups_of(model)]
         self.machine = Machine(pieces, self.colours, CELL * 2.0 * self.frame.half / min(size))
         self.paths = self._choose_paths(centres)
+        self.path_colours = np.array([rgb(COLOURS[1]) if len(model.bodies) == 1 else 0.8 * self.colours[i] for i in self.paths])
         anchors = [j.anchor for j in model.joints if dots and j.parent == WORLD and j.kind not in ("free", "fixed")]
         self.anchors = np.array(anchors).reshape(-1, 3)
         self._write_title(title, pace)
@@ -98,13 +99,14 @@ class Stage:
 
     def _draw_paths(self, past: Array) -> None:
         """Paths of the centres of mass so far, fading with age."""
-        if len(past) < 2:
+        if len(past) < 2 or not self.paths:
             return
-        age = np.linspace(0.0, 0.95, len(past))[1:, None]
-        for i in self.paths:
-            colour = rgb(COLOURS[1]) if len(self.model.bodies) == 1 else 0.8 * self.colours[i]
-            pieces = np.stack([past[:-1, i], past[1:, i]], axis=1)
-            self.canvas.ribbons(pieces, np.column_stack([np.tile(colour, (len(pieces), 1)), age]), 1.5, hidden=BEHIND)
+        shown = past[:, self.paths]
+        pieces = np.stack([shown[:-1], shown[1:]], axis=2).reshape(-1, 2, 3)
+        colours = np.empty((len(past) - 1, len(self.paths), 4))
+        colours[..., :3] = self.path_colours
+        colours[..., 3] = np.linspace(0.0, 0.95, len(past))[1:, None]
+        self.canvas.ribbons(pieces, colours.reshape(-1, 4), 1.5, hidden=BEHIND)
 
     def _write_title(self, title: str, pace: str) -> None:
         """Title, pace, world axes, and who is out of the picture."""
@@ -127,8 +129,8 @@ class Stage:
             shaft = 0.2 * side
             flat = [-shaft, shaft, 0.72 * reach * along + shaft, -shaft, 0.72 * reach * along + shaft, 0.72 * reach * along - shaft]
             flat += [0.7 * reach * along - side, 0.7 * reach * along + side, reach * along]
-            corners = np.column_stack([2.0 * (origin + np.array(flat)), np.zeros(9)]).reshape(3, 3, 3)
-            canvas.triangles(corners, opaque(np.tile(rgb(AXES_COLOURS[i]), (3, 1))), depth=UNDER)
+            corners = np.column_stack([FINE * (origin + np.array(flat)), np.full(9, UNDER)]).reshape(3, 3, 3)
+            canvas.triangles(corners, opaque(np.tile(rgb(AXES_COLOURS[i]), (3, 1))))
             x, y = origin + 1.3 * reach * along
             canvas.words((x, y), "xyz"[i], 0.9 * self.type, AXES_COLOURS[i], "mm")
 
