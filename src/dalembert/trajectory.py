@@ -193,6 +193,8 @@ class Trajectory:
     def plot(self, path: Any = None) -> Any:
         """Energy, momentum, angular velocity on the momentum sphere; to a file if a path is given.
 
+        Of a machine: errors of energy and of the momenta that the report judges, joint angles and velocities, energies, the solver's work,
+        closing of loops or angular velocities, and the machine itself.
         Of a Lagrangian: coordinates, velocities, energy, momenta of the symmetries, residuals of the constraints, phase portrait.
         """
         from dalembert.view.plots import plot_trajectory
@@ -200,7 +202,7 @@ class Trajectory:
         return plot_trajectory(self, path)
 
     def animate(self, path: Any, **options: Any) -> Any:
-        """A GIF of the moving bodies."""
+        """A GIF of the moving bodies. Options: fps, seconds (of playing time), size (pixels), max_frames; see `view.animate`."""
         self._needs_bodies("animate")
         from dalembert.view.animate import animate_trajectory
 

@@ -358,6 +358,15 @@ def test_body_on_a_pivot_without_shapes_has_an_arm():
     assert corners[:, 2].max() == pytest.approx(0.0, abs=0.1) and corners[:, 2].min() < -1.0
 
 
+def test_a_long_title_leaves_room_for_the_time(racket):
+    """The columns between title and time, 6 letters from the right edge, are white."""
+    stage = Stage(
+        racket.model, racket.poses[:1], racket.q[:1, None, :3], (200, 200), "a-very-long-name-of-a-machine: a-very-long-name-of-a-method"
+    )
+    image = np.asarray(stage.draw(racket.poses[0], racket.q[0, None, :3], "t = 0.00 s", racket.q[:1, None, :3]))
+    assert (image[:16, 140:146] == 255).all() and (image[:16, :130] < 128).any() and (image[:16, 150:] < 128).any()
+
+
 def test_background_of_a_gif_is_white(racket):
     images, _ = frames(render_gif(racket, seconds=0.1, size=(160, 160)))
     assert (images[0][40:70, :4] == 255).all()

@@ -241,6 +241,19 @@ def test_a_machine_shows_the_momentum_that_is_judged(robot):
     assert energy_drift(robot).label == "(E − E₀) / max T"  # springs have a potential
 
 
+def test_a_driven_machine_shows_the_balance_that_is_judged():
+    m = dal.Model("turntable")
+    m.add_body("table", 2.0, (0.1, 0.1, 0.2))
+    m.add_body("arm", 1.0, (0.1, 0.1, 0.01), com=(0, 0, 0.5))
+    m.add_joint("pan", "revolute", "world", "table")
+    m.add_joint("lift", "revolute", "table", "arm", axis=(0, 1, 0))
+    traj = dal.simulate(m, h=0.01, t_end=1.0, control=lambda t, q, v: np.array([np.sin(3 * t), 0.1]))
+    item = next(i for i in traj.report().items if i.name == "momentum balance")
+    (curve,) = momentum_drift(traj)
+    assert curve.label == "L_z about the axis of 'pan' − impulse"
+    assert curve.values.max() == pytest.approx(item.measured, rel=1e-12)
+
+
 def test_a_machine_without_symmetry_says_so():
     m = dal.Model("pendulum")
     m.add_body("rod", 1.0, (0.1, 0.1, 0.01), com=(0, 0, -0.5))

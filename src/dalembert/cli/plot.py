@@ -18,7 +18,7 @@ def command(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture (PNG, PDF, SVG); default: beside the run.")] = None,
     gif: Annotated[Path | None, typer.Option("--gif", help="Animation of the moving body.")] = None,
 ) -> None:
-    """Draw energy, momentum and angular velocity of a saved run (of a Lagrangian: its coordinates); --gif also animates bodies."""
+    """Draw energy, momentum, velocities and joints of a saved run (of a Lagrangian: its coordinates); --gif also animates bodies."""
     from dalembert.recording import load
 
     traj = load(run)

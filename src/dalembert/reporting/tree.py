@@ -84,13 +84,20 @@ def _doubt(facts: TreeFacts) -> str:
 # momentum ----------------------------------------------------------------------------------------------------------------------------
 
 
+def conserved(facts: TreeFacts) -> tuple[list[Part], str]:
+    """All components that belong to a symmetry, and why there are none."""
+    if facts.controlled:
+        return [], "a control acts"
+    if "function" in facts.features:
+        return [], "a force given as a function acts"
+    return [part(facts, s) for s in symmetries(facts.model)], "the machine has no symmetry"
+
+
 def judge_momentum(facts: TreeFacts) -> list[Item]:
     """All components that belong to a symmetry; nothing is said of a machine without one unless momentum was promised."""
     promised = facts.promise("momentum")
-    driven = facts.controlled or "function" in facts.features
-    found = [] if driven else [part(facts, s) for s in symmetries(facts.model)]
+    found, why = conserved(facts)
     if not found:
-        why = "a control acts" if facts.controlled else "a force given as a function acts" if driven else "the machine has no symmetry"
         return [item("momentum", NOT_APPLICABLE, None, promised, f"momentum is not judged ({why})")] if promised else []
     labels = ", ".join(p.label for p in found)
     critical = critical_part(found, facts.exact_limit)
@@ -101,15 +108,20 @@ def judge_momentum(facts: TreeFacts) -> list[Item]:
     return [item("momentum", verdict, error, promised, f"momentum ({labels}) conserved to {error:.2g} (promised: exactly)", limit)]
 
 
+def balances(facts: TreeFacts) -> list[Part]:
+    """Momenta less the impulse in the account, along the motions that joints and loops to the world allow; none if nothing pushes."""
+    pushed = facts.has_ledger and (facts.features & OUTSIDE or facts.controlled)
+    return [balanced(facts, s) for s in ties(facts.model)] if pushed else []
+
+
 def judge_impulse(facts: TreeFacts) -> list[Item]:
-    """Change of momentum against the impulse in the account, along the motions that joints and loops to the world allow."""
-    found = ties(facts.model) if facts.has_ledger else []
-    if not found or not facts.features & OUTSIDE | ({"control"} if facts.controlled else set()):
+    """Change of momentum against the impulse in the account."""
+    parts = balances(facts)
+    if not parts:
         return []
     name, exact = "momentum balance", facts.promise("momentum") == "exactly"
     if facts.split:
         return [item(name, NOT_APPLICABLE, None, None, "change of momentum against impulse: not judged, as steps were split")]
-    parts = [balanced(facts, s) for s in found]
     labels = ", ".join(p.label for p in parts)
     limit = facts.ledger_limit if exact else facts.balance_limit(False)
     critical = max(parts, key=lambda p: ratio(p.error(), p.limit(limit)))

@@ -17,6 +17,7 @@ from dalembert.view.stage import Stage
 
 SHORTEST, LONGEST = 4.0, 10.0
 PATH_POINTS = 1200
+COLOURS_OF_GIF = 128
 NEARLY_WHITE = 247  # Pillow looks colours up to 4 levels
 
 
@@ -103,9 +104,9 @@ def _clock(span: float, playing: float) -> tuple[str, str]:
 
 
 def _palette(images: list[Image.Image]) -> Image.Image:
-    """One table of 256 colours for the whole file: no flicker. White stays white."""
+    """One table of colours for the whole file: no flicker. White stays white."""
     sample = [np.asarray(images[i])[::2, ::2] for i in np.unique(np.linspace(0, len(images) - 1, 6).astype(int))]
-    found = Image.fromarray(np.concatenate(sample)).quantize(256, method=Image.Quantize.MEDIANCUT)
+    found = Image.fromarray(np.concatenate(sample)).quantize(COLOURS_OF_GIF, method=Image.Quantize.MEDIANCUT)
     table = np.array(found.getpalette()).reshape(-1, 3)
     table[table.min(axis=1) > NEARLY_WHITE] = 255
     found.putpalette(table.ravel().tolist())

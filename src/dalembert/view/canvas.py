@@ -139,6 +139,11 @@ def write(image: Image.Image, at: tuple[float, float], text: str, size: float, c
     pen.text(at, text, fill=colour, font=_font(size, bold), anchor=anchor)
 
 
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """Pixels."""
+    return float(_font(size, bold).getlength(text))
+
+
 @lru_cache(maxsize=16)
 def _font(size: float, bold: bool) -> Any:
     folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf"

@@ -4,10 +4,10 @@
     momentum   |L - L(0) - int M dt| / max |L|,   |p - p(0) - int F dt| / max |p|
 
 L is taken about the world's origin, or about the pivot of a body on a spherical joint; there only L is judged, since the pivot's force
-is unknown. Of a machine of several bodies or with joints: what its symmetries keep, |J - J(0)| / scale, with the components, the point and
-the scale of the report (reporting/tree.py). Runs without a ledger of work and impulse (plain-Python steppers) are judged where the
-symmetries of the model allow it: along the vertical for L, across it for p. Of a Lagrangian: |J - J(0) - push of the forces| / max |J| of
-each declared symmetry.
+is unknown. Of a machine of several bodies or with joints: what its symmetries keep, |J - J(0)| / scale, and where forces from outside act
+|J - J(0) - impulse| / scale, with the components, the point and the scale of the report (reporting/tree.py). Runs of a body without a
+ledger of work and impulse (plain-Python steppers) are judged where the symmetries of the model allow it: along the vertical for L, across
+it for p. Of a Lagrangian: |J - J(0) - push of the forces| / max |J| of each declared symmetry.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from dalembert.model import Model
 from dalembert.model.rotation import Array
 from dalembert.report import is_machine
 from dalembert.reporting.facts import Facts
-from dalembert.reporting.symmetries import symmetries
-from dalembert.reporting.tree import part
-from dalembert.reporting.tree_facts import TreeFacts
+from dalembert.reporting.tree import balances, conserved
+from dalembert.reporting.tree_facts import POTENTIAL, TreeFacts
 
-POTENTIAL = {"tree", "free", "pivot", "gravity", "spring", "stiffness", "armature", "loops", "nonholonomic"}  # forces with a potential
 UNRECORDED = "forces act, and their impulse\nwas not recorded"
 _TINY = 1e-300
 
@@ -93,12 +91,12 @@ def momentum_excuse(traj: Any) -> str:
         return "no symmetry was declared" if not traj.model.symmetry_names else UNRECORDED
     if not is_machine(Facts(traj)):
         return UNRECORDED
-    return "a control acts" if TreeFacts(traj).controlled else "not judged: the machine\nhas no symmetry"
+    return f"not judged:\n{conserved(TreeFacts(traj))[1]}"
 
 
 def _machine_drift(traj: Any) -> list[Curve]:
     facts = TreeFacts(traj)
-    parts = [] if facts.controlled else [part(facts, s) for s in symmetries(facts.model)]
+    parts = conserved(facts)[0] + [p._replace(label=f"{p.label} − impulse") for p in balances(facts)]
     return [Curve(p.label, _norm(p.series - p.series[0]) / (p.scale or 1.0)) for p in parts]
 
 

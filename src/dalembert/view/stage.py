@@ -11,7 +11,7 @@ from PIL import Image
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
 from dalembert.model.rotation import Array
-from dalembert.view.canvas import FINE, UNDER, Canvas, camera, opaque, rgb, window_of, write
+from dalembert.view.canvas import FINE, UNDER, Canvas, camera, opaque, rgb, text_width, window_of, write
 from dalembert.view.framing import frame_of
 from dalembert.view.links import groups_of, pieces_of
 from dalembert.view.machine import CELL, Machine
@@ -111,7 +111,11 @@ class Stage:
     def _write_title(self, title: str, pace: str) -> None:
         """Title, pace, world axes, and who is out of the picture."""
         width, height = self.canvas.size
-        self.canvas.words((self.edge, self.edge), title, self.type, INK, bold=True)
+        room = width - 3.0 * self.edge - 6.5 * self.type  # beside the time
+        size = self.type * min(max(room / max(text_width(title, self.type, bold=True), 1.0), 0.75), 1.0)
+        while title and text_width(title, size, bold=True) > room:
+            title = title.removesuffix("...")[:-1] + "..." if len(title) > 4 else ""
+        self.canvas.words((self.edge, self.edge), title, size, INK, bold=True)
         self.canvas.words((width - self.edge, self.edge + 1.4 * self.type), pace, 0.9 * self.type, MUTED, "ra")
         gone = [b.name for b, kept in zip(self.model.bodies, self.frame.kept, strict=True) if not kept and not b.massless]
         if gone:
