@@ -14,7 +14,7 @@ from dalembert.errors import OptionError
 from dalembert.view.drift import energy_drift, momentum_drift
 from dalembert.view.lines import strided, thin
 from dalembert.view.picture import save_picture
-from dalembert.view.plots import plot_conservation, plot_trajectory
+from dalembert.view.plots import plot_conservation, plot_trajectory, residual_name
 from dalembert.view.sphere import energy_levels
 
 PANELS = ["Energy error", "Momentum error", "Energy", "Angular velocity", "Solver effort"]
@@ -94,6 +94,12 @@ def test_curves_are_those_of_the_run(free):
     assert np.allclose(line.get_ydata(), (kinetic - kinetic[0]) / kinetic.max(), atol=1e-15)
     for i, line in enumerate(panel(figure, "Angular velocity").get_lines()):
         assert np.array_equal(line.get_ydata(), free.v[:, i])
+
+
+def test_the_solver_panel_says_what_its_residual_is(free, robot):
+    assert residual_name(free) == "last relative residual" and residual_name(robot) == "last correction / velocity"
+    assert residual_name(scenes.find("free-body").simulate(stepper="mk5", t_end=0.5)) == "error of a step / tolerance"
+    assert "last relative residual" in [a.get_ylabel() for a in plot_trajectory(free).axes]
 
 
 def test_vector_formats(free, tmp_path):

@@ -9,6 +9,8 @@ import numpy as np
 
 from dalembert.model import kinematics
 from dalembert.model.rotation import Array
+from dalembert.report import is_machine
+from dalembert.reporting.facts import Facts
 from dalembert.view.drift import energy_drift, momentum_drift, momentum_excuse
 from dalembert.view.lines import thin
 from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, MUTED, Picture, checked_path, new_picture, save_picture, styled
@@ -141,11 +143,19 @@ def draw_solver(axes: Any, traj: Any) -> None:
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_ylabel("iterations per step", color=COLOURS[0])
     if (residual > 0).any():
-        _draw_residual(axes, t, residual)
+        _draw_residual(axes, t, residual, residual_name(traj))
     _set_time(axes, traj.t)
 
 
-def _draw_residual(axes: Any, t: Array, residual: Array) -> None:
+def residual_name(traj: Any) -> str:
+    """What `traj.solver["residual"]` of this run is."""
+    if "rtol" in traj.meta.get("options", {}):
+        return "error of a step / tolerance"
+    machine = traj.is_lagrangian or is_machine(Facts(traj))
+    return "last correction / velocity" if machine else "last relative residual"
+
+
+def _draw_residual(axes: Any, t: Array, residual: Array, what: str) -> None:
     other = axes.twinx()
     other.grid(False)
     other.set_yscale("log")
@@ -153,7 +163,7 @@ def _draw_residual(axes: Any, t: Array, residual: Array) -> None:
     centre = np.exp(np.log(residual[residual > 0]).mean())
     low, high = other.get_ylim()
     other.set_ylim(max(min(low, 0.1 * centre), 1e-18), max(high, 10 * centre))
-    other.set_ylabel("relative residual before\nthe last correction", color=COLOURS[1])
+    other.set_ylabel(what, color=COLOURS[1])
     other.spines["right"].set_visible(True)
     axes.set_zorder(other.get_zorder() + 1)  # the iterations in front
     axes.patch.set_visible(False)
