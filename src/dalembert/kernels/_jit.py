@@ -2,6 +2,7 @@
 
     @kernel                      a compiled function, specialised by its arguments on first use
     @inline                      the same, but copied into its callers: for the small helpers of an inner loop
+    @apart                       the same, but never copied into its callers: for what is large and called from several places
     @far(SIG)                    a kernel of one signature that is compiled when it is first called, however large its callers
     first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
     front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
@@ -14,6 +15,7 @@ How kernels are compiled is in `_lean.py`, where the result is kept in `_cache.p
 import contextlib
 import ctypes
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -77,10 +79,10 @@ def _plain(function: Callable[..., Any], cache: bool = True, **options: Any) -> 
         return _njit(cache=True, **_OPTIONS, **options)(function)
 
 
-def _lean(function: Callable[..., Any], **options: Any) -> Any:
+def _lean(function: Callable[..., Any], apart: bool = False, **options: Any) -> Any:
     if JIT_DISABLED:
         return function
-    return LeanDispatcher(function, {"nopython": True, **_OPTIONS, **_NO_REFERENCES, **options}, _keep, _say)
+    return LeanDispatcher(function, {"nopython": True, **_OPTIONS, **_NO_REFERENCES, **options}, _keep, _say, apart)
 
 
 def _keep(dispatcher: LeanDispatcher) -> None:
@@ -104,6 +106,11 @@ def kernel(function: Callable[..., Any]) -> Any:
 def inline(function: Callable[..., Any]) -> Any:
     """Compile into the caller (LLVM's always-inline)."""
     return _lean(function, forceinline=True)
+
+
+def apart(function: Callable[..., Any]) -> Any:
+    """A kernel that is never copied into its callers: large, and called from several places."""
+    return _lean(function, apart=True)
 
 
 def far(sig: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -144,6 +151,7 @@ class FirstClass(types.WrapperAddressProtocol):
 
 
 _first_class: dict[Any, FirstClass] = {}
+_compiling = threading.RLock()
 
 
 def _fix(function: Any, sig: Any) -> Any:
@@ -158,9 +166,11 @@ def first_class(function: Any, sig: Any) -> Any:
     """A kernel as a first-class value. Done on request, not at decoration: importing or listing kernels must not compile them."""
     if JIT_DISABLED or isinstance(function, FirstClass):
         return function
-    if function not in _first_class:
-        _first_class[function] = FirstClass(_fix(function, sig), sig)
-    return _first_class[function]
+    found = _first_class.get(function)
+    if found is None:
+        with _compiling:  # two threads may ask at once
+            found = _first_class.get(function) or _first_class.setdefault(function, FirstClass(_fix(function, sig), sig))
+    return found
 
 
 def compiled(function: Callable[..., Any], sig: Any) -> Any:

@@ -12,6 +12,7 @@ This reaches into parts of Numba that are not public (`CodeLibrary`, `Dispatcher
 """
 
 import gc
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,6 +25,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
+
+from dalembert.kernels import _stored
 
 _ENVIRONMENT = "_ZN08NumbaEnv"
 
@@ -99,6 +102,12 @@ class LeanLibrary(JITCodeLibrary):  # type: ignore[misc]
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 
+    def adopt(self, module: Any) -> None:
+        """Take optimised code of a root and generate machine code."""
+        self.enable_object_caching()
+        self._final_module = module
+        self._finalize_final_module()
+
     def serialize_using_object_code(self) -> Any:
         """Machine code, and names of what it defines. Nobody links a root: callers use its inner life."""
         return (self.name, "object", (self._get_compiled_object(), _names(self._final_module).as_bitcode()))
@@ -137,9 +146,15 @@ class _RootCompiler(_FunctionCompiler):  # type: ignore[misc]
     announce: Callable[[], None]
 
     def compile(self, args: Any, return_type: Any) -> Any:
-        """Say so first."""
-        self.announce()
-        return super().compile(args, return_type)
+        """From what came with the release, else anew, which is said first."""
+        target = self.targetdescr.target_context
+        result = _stored.read(self.py_func, args, target, LeanLibrary(target.codegen(), "kernel"))
+        if result is None:
+            self.announce()
+            result = super().compile(args, return_type)
+            if os.environ.get("DALEMBERT_STORE_INTO"):
+                _stored.write(self.py_func, result)
+        return result
 
 
 class _InnerCompiler(_FunctionCompiler):  # type: ignore[misc]
@@ -153,8 +168,16 @@ class _InnerCompiler(_FunctionCompiler):  # type: ignore[misc]
 class LeanDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A kernel: a root for Python, inner code for compiled callers."""
 
-    def __init__(self, py_func: Any, targetoptions: dict[str, Any], keep: Callable[[Any], None], announce: Callable[[Any], None]):
+    def __init__(
+        self,
+        py_func: Any,
+        targetoptions: dict[str, Any],
+        keep: Callable[[Any], None],
+        announce: Callable[[Any], None],
+        apart: bool = False,
+    ):
         super().__init__(py_func, {}, targetoptions, LeanCompiler)
+        self._apart = apart
         self._keep = keep
         self._compiler = _RootCompiler(py_func, self.targetdescr, targetoptions, {}, LeanCompiler)
         self._compiler.announce = lambda: announce(self)
@@ -175,6 +198,8 @@ class LeanDispatcher(CPUDispatcher):  # type: ignore[misc]
         if args not in self._inner:
             with global_compiler_lock:
                 result = self._inner_compiler.compile(args, None)
+                if self._apart:
+                    result.library.get_function(result.fndesc.llvm_func_name).add_function_attribute("noinline")
                 self.targetctx.insert_user_function(result.fndesc, result.fndesc, [result.library])
                 self._inner[args] = result
         name = self.py_func.__name__

@@ -40,7 +40,9 @@ def random_chain(seed):
     for k in range(int(rng.integers(2, 4))):
         length, mass = rng.uniform(0.3, 1.2), rng.uniform(0.2, 3.0)
         inertia = mass * length**2 / 12 * rng.uniform(0.6, 1.4)
-        m.add_body(f"b{k}", mass, (inertia, inertia, 0.1 * inertia), com=(0, 0, -length * rng.uniform(0.3, 0.7)), pose=((0, 0, z), (1, 0, 0, 0)))
+        m.add_body(
+            f"b{k}", mass, (inertia, inertia, 0.1 * inertia), com=(0, 0, -length * rng.uniform(0.3, 0.7)), pose=((0, 0, z), (1, 0, 0, 0))
+        )
         kind = "spherical" if seed % 3 == 2 and rng.random() < 0.5 else "revolute"
         axis = rng.normal(size=3) if seed % 3 == 1 else (0, 1, 0)
         m.add_joint(f"j{k}", kind, f"b{k - 1}" if k else "world", f"b{k}", (0, 0, z), axis)

@@ -2,7 +2,7 @@
 
 import math
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import apart, inline, kernel
 
 
 @inline
@@ -126,7 +126,7 @@ def product(M, z, q, w):
         w[i] = q[i] + dot(M[i], z)
 
 
-@inline
+@apart
 def add_product(M, symmetric, y, index, w):
     """w += M y. Of a symmetric M only the rows with y_i != 0 are read. index: workspace of whole numbers."""
     n = M.shape[0]

@@ -10,7 +10,7 @@ so a column that a method moves along, and the rank-one update of a pivot, run o
         T[r, i] /= p,  T[r, r] = 1 / p,  T[j, i] -= T[j, r] T[r, i],  T[j, r] = -T[j, r] / p                   n^2 operations
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import apart, inline, kernel
 from dalembert.kernels.lcp.codes import FREE, LOWER, UPPER
 from dalembert.kernels.lcp.dense import axpy
 
@@ -40,7 +40,7 @@ def sides(lower, upper, side):
             side[i] = FREE if upper[i] == float("inf") else UPPER
 
 
-@kernel
+@apart
 def build(M, lower, upper, side, T, tiny):
     """Dictionary of the given sides: pivots on the largest diagonal entry. False where a free index cannot be made basic.
 

@@ -10,7 +10,7 @@ f_k = a_k v_(r_k) - sum_(m < k) f_m g_mk,  v -= f_0 c_0 + f_1 c_1 + f_2 c_2 + f_
 C (5, n): c of the exchanges that wait, and a row for the moving column.  P (2, .): their rows r and columns s.
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import apart, inline
 from dalembert.kernels.lcp.dense import axpy, axpy4
 
 ROW, COLUMN = 0, 1
@@ -75,7 +75,7 @@ def _four(T, C, P):
         axpy4(v, -f0, c0, -f1, c1, -f2, c2, -f3, c3)
 
 
-@kernel
+@apart
 def settle(T, C, P, count):
     """Bring all columns up to date. Returns 0: no exchange waits any more."""
     if count == GROUP:

@@ -1,6 +1,6 @@
 """Factorisations of dense matrices in place: L U with partial pivoting, and U^T D^-1 U of symmetric positive definite ones."""
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import apart, inline
 from dalembert.kernels.lcp.dense import axpy, axpy4, axpy4_twice, dot
 
 
@@ -21,7 +21,7 @@ def _pivot_row(A, c, k, order):
     return True
 
 
-@kernel
+@apart
 def lu_factor(A, k, order):
     """P A = L U in place for the leading k x k block of A, four columns at a time. order: rows of P. False where A is singular."""
     for i in range(k):
@@ -48,7 +48,7 @@ def lu_factor(A, k, order):
     return True
 
 
-@kernel
+@apart
 def lu_solve(A, k, order, b, x):
     """x[:k] = A^-1 b[:k] by the factors of `lu_factor`. b and x are two arrays."""
     for i in range(k):
@@ -58,7 +58,7 @@ def lu_solve(A, k, order, b, x):
         x[i] = (x[i] - dot(A[i, i + 1 : k], x[i + 1 : k])) / A[i, i]
 
 
-@kernel
+@apart
 def ldl_factor(A, k):
     """A = U^T D^-1 U in the upper triangle of the leading k x k block, D = diag U. False where A is not positive definite enough."""
     c = 0
@@ -87,7 +87,7 @@ def ldl_factor(A, k):
     return True
 
 
-@inline
+@apart
 def ldl_solve(A, k, b, x):
     """x[:k] = A^-1 b[:k] by the factor of `ldl_factor`; b is used up. Forwards four rows at a time."""
     p = 0

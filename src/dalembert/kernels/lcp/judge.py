@@ -2,7 +2,7 @@
 
 import math
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import apart, inline, kernel
 from dalembert.kernels.lcp.dense import absolute_dot, dot
 from dalembert.kernels.status import TINY
 
@@ -32,7 +32,7 @@ def _given(M, q, lower, upper, z):
     return size
 
 
-@kernel
+@apart
 def _exact(M, q, lower, upper, z, w):
     """The relative residual, all of it; w = M z + q, residuals are numbers."""
     relative, given = 0.0, _given(M, q, lower, upper, z)
@@ -48,7 +48,7 @@ def _exact(M, q, lower, upper, z, w):
     return relative
 
 
-@kernel
+@apart
 def residuals(M, q, lower, upper, z, w):
     """Sets w = M z + q. Returns (natural residual, relative residual):
 

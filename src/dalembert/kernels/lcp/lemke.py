@@ -1,6 +1,6 @@
 """Lemke's method: see `dalembert.complementarity.lemke`."""
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import apart, inline, kernel
 from dalembert.kernels.lcp.codes import FEASIBILITY, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, RAY, SINGULAR, SOLVED, UPPER, WARM
 from dalembert.kernels.lcp.dense import axpy
 from dalembert.kernels.lcp.dictionary import build, sides, values
@@ -23,7 +23,7 @@ _ATTEMPTS = 8
 _GOOD = 1e-9
 
 
-@inline
+@apart
 def _follow(T, C, x, lo, hi, sign, lower, upper, side, entering, direction, waiting, tiny, limit, w, V, I, info):
     """Follow the path from a vertex until the parameter leaves. Returns SOLVED, RAY or PIVOT_LIMIT.
 
@@ -77,7 +77,7 @@ def _follow(T, C, x, lo, hi, sign, lower, upper, side, entering, direction, wait
             entering = place[left - n]
 
 
-@inline
+@apart
 def _once(M, q, lower, upper, side, z, w, warm, attempt, options, A, B, V, I, info):
     """One path: from the sides at hand (warm) or from the bounds. A fresh factorisation begins and ends it."""
     n, x, lo, hi, sign = q.shape[0], V[2], V[3], V[4], V[5]

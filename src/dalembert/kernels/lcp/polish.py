@@ -5,7 +5,7 @@
 Pivoted dictionaries carry the round-off of all their pivots; this carries that of one factorisation and one refinement.
 """
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import apart, inline, kernel
 from dalembert.kernels.lcp.codes import FREE, LOWER, SYMMETRIC
 from dalembert.kernels.lcp.dense import add_product
 from dalembert.kernels.lcp.factor import ldl_factor, ldl_solve, lu_factor, lu_solve
@@ -87,7 +87,7 @@ def refine(M, q, side, z, w, options, B, V, I, info):
     return _add(M, symmetric, z, w, k, V, I)
 
 
-@kernel
+@apart
 def polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
     """`solve_sides` and `refine`, twice where M is not symmetric: rows of very different size need it."""
     if not solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):

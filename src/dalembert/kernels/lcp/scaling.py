@@ -8,7 +8,7 @@ and column near 1 (three passes of Ruiz' iteration with the root of the maximum;
 
 import math
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import apart, inline, kernel
 from dalembert.kernels.lcp.codes import BAD_BOUNDS, BAD_MATRIX, BAD_VECTOR, PLACE, SOLVED
 from dalembert.kernels.lcp.dense import largest_product
 
@@ -47,7 +47,7 @@ def _not_finite(row):
     return bad
 
 
-@inline
+@apart
 def check(M, q, lower, upper, big, info):
     """Numbers everywhere, lower <= upper, bounds on the right side of infinity. big: workspace; 0 times what is no number is none."""
     n, wrong = q.shape[0], False
@@ -76,7 +76,7 @@ def _alike(row, r0, r1, r2, r3, i, j):
     return (row[i] == r0[j]) & (row[i + 1] == r1[j]) & (row[i + 2] == r2[j]) & (row[i + 3] == r3[j])
 
 
-@kernel
+@apart
 def symmetric(M):
     """Whether M equals its transpose, entry by entry; four columns at a time, so that memory is read by lines."""
     n = M.shape[0]
@@ -92,7 +92,7 @@ def symmetric(M):
     return True
 
 
-@inline
+@apart
 def scale(M, q, lower, upper, alike, d, big, S, q_s, lower_s, upper_s):
     """Fill d (the diagonal of D) and the scaled problem. Returns g. alike: M is symmetric."""
     n = q.shape[0]

@@ -1,0 +1,79 @@
+"""Compiling ahead: one tiny run of everything that is compiled on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from dalembert import contract_runs, registry, scenes
+from dalembert.contract_machines import floating_chain, free_body, pinned_chain
+from dalembert.model import Model
+from dalembert.running import simulate
+
+Task = tuple[str, Callable[[], object]]
+CLOSED = ("four-bar", "rolling-disk")  # loops, and rows on velocities
+STEPPERS_OF_TREES = ("midpoint", "trapezoidal", "symplectic-euler", "mk4")
+
+
+def tasks() -> Iterator[Task]:
+    """(What is compiled, a call that compiles it)."""
+    for stepper in registry.steppers():
+        if not stepper.python and stepper.engine is None:
+            yield f"{stepper.name} ({stepper.system})", lambda s=stepper: _step(s)  # type: ignore[misc]
+    for name in STEPPERS_OF_TREES:
+        yield f"{name}: springs, dampers, limits, wrenches", lambda n=name: _loaded(n)  # type: ignore[misc]
+    for scene in CLOSED:
+        yield f"midpoint: {scene}", lambda s=scene: _closed(s)  # type: ignore[misc]
+    yield "dynamics of models", _dynamics
+    yield "complementarity", _complementarity
+    yield "friction", _friction
+
+
+def _step(stepper: registry.Stepper) -> None:
+    for machine in contract_runs.machines(stepper):
+        contract_runs.engine_of(stepper, machine, 0.01).advance(2, 1)
+
+
+def _loaded(stepper: str) -> None:
+    """A pendulum with everything that loads it, and one that swings so far within a step that the step is doubted."""
+    from dalembert.model.forces import Damper, Spring, Wrench
+
+    m = Model("warm")
+    m.add_body("rod", 1.0, (0.1, 0.1, 0.01), com=(0, 0, -0.5))
+    limits = None if stepper == "mk4" else (-0.5, 0.5)
+    m.add_joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), damping=0.1, stiffness=1.0, limits=limits)
+    for force in (Spring("rod", "world", point_b=(1, 0, 0), stiffness=1.0), Damper("rod", linear=0.1), Wrench("rod", force=(0.1, 0, 0))):
+        m.add_force(force)
+    simulate(m, stepper, h=0.01, t_end=0.02, q0=[1.0]).report()
+    simulate(m, stepper, h=0.1, t_end=0.2, q0=[0.0], v0=[20.0], on_fail="return", ignore=("limits",))
+
+
+def _closed(scene: str) -> None:
+    scenes.find(scene).simulate(stepper="midpoint", h=0.001, t_end=0.002)
+
+
+def _dynamics() -> None:
+    for m, q, v in (free_body(False), floating_chain(), pinned_chain()):
+        m.forward_dynamics(q, v)
+        m.inverse_dynamics(q, v, v)
+        m.mass_matrix(q)
+        m.jacobian(m.bodies[0].name, q)
+        m.energy(q, v)
+        m.momentum(q, v)
+
+
+def _complementarity() -> None:
+    from dalembert.complementarity import lcp, methods
+
+    M, q = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-1.0, -2.0])
+    for method in methods():
+        lcp(M, q, method=method.name)
+
+
+def _friction() -> None:
+    from dalembert.complementarity.friction import solve_friction
+    from dalembert.complementarity.friction.registry import models
+
+    for model in models():
+        solve_friction(np.eye(3), np.array([-1.0, 0.2, 0.1]), np.array([0.5]), model=model.name)
