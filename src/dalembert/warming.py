@@ -28,6 +28,7 @@ def tasks() -> Iterator[Task]:
     yield "dynamics of models", _dynamics
     yield "complementarity", _complementarity
     yield "friction", _friction
+    yield "pictures", _picture
 
 
 def _step(stepper: registry.Stepper) -> None:
@@ -77,3 +78,12 @@ def _friction() -> None:
 
     for model in models():
         solve_friction(np.eye(3), np.array([-1.0, 0.2, 0.1]), np.array([0.5]), model=model.name)
+
+
+def _picture() -> None:
+    import tempfile
+    from pathlib import Path
+
+    m, q, v = floating_chain()
+    with tempfile.TemporaryDirectory() as folder:
+        simulate(m, "midpoint", h=0.01, t_end=0.02, q0=q, v0=v).animate(Path(folder) / "warm.gif")

@@ -138,7 +138,7 @@ def test_the_sources_below_a_kernel_are_found(module):
     name = "dalembert." + module.removesuffix(".py").replace("/", ".")
     code = (
         f"import sys, {name}\n"
-        "print('\\n'.join(m.__file__ for n, m in sys.modules.items() if n.startswith('dalembert.kernels') and getattr(m, '__file__', None)))"
+        "print('\\n'.join(m.__file__ for n, m in sys.modules.items() if n.startswith('dalembert.kernels') and getattr(m, '__file__', 0)))"
     )
     lines, _ = run(code)
     loaded = {Path(line) for line in lines if Path(line).name != "__init__.py"}

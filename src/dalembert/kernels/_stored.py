@@ -80,7 +80,8 @@ def read(function: Any, args: Any, target: Any, library: Any) -> Any:
     entry = target.get_executable(library, fndesc, environment)
     for other in environments:
         library.codegen.set_env(other.env_name, other)
-    return CompileResult(
+    result: Any = CompileResult
+    return result(
         typing_context=target.typing_context,
         target_context=target,
         entry_point=entry,
