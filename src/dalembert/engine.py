@@ -79,9 +79,10 @@ class CompiledEngine:
 
     def start(self, q: Array, v: Array) -> None:
         """Begin at t = 0 from q and v."""
+        state = self.family.start(self.system, q, v)
         if self.family.expect is not None and self.python_control is None and not self.use_control:
-            self.family.expect(self.model, self.system, q, v)
-        self.restart(self.family.start(self.system, q, v), 0)
+            self.family.expect(self.model, self.system, q, v, state)
+        self.restart(state, 0)
 
     def restart(self, state: Array, step: int) -> None:
         """Begin from a checkpoint: the flat state after `step` steps."""

@@ -45,7 +45,7 @@ class Family:
     partial: bool = False
     compose: Callable[[Array, Array], Array] | None = None
     usable: Callable[[Array, Array], Array] | None = None
-    expect: Callable[[Model, Array, Array, Array], None] | None = None
+    expect: Callable[[Model, Array, Array, Array, Array], None] | None = None
 
     def keeps_account(self, model: Any, controlled: bool) -> bool:
         """True if a run of the model keeps an account."""

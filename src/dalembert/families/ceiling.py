@@ -17,12 +17,14 @@ from dalembert.model.rotation import Array
 RUNAWAY = 9.0
 
 
-def expect(model: Model, system: Array, q: Array, v: Array) -> None:
+def expect(model: Model, system: Array, q: Array, v: Array, state: Array) -> None:
     """Write the ceiling into the system array: infinite where a wrench or a function may drive the machine, or its weight by way of a joint
-    that lets it fall for ever."""
+    that lets it fall for ever. The state of the start holds the momentum: T = p . v/2."""
     driven = any(f.kind in ("wrench", "function") for f in model.forces)
-    ceiling = np.inf if driven else RUNAWAY * (float(model.kinetic_energy(q, v)) + elastic(model, system, q) + fall(system))
-    system[int(system[at.STEPPER_DATA]) + here.CEILING] = ceiling if ceiling > 0.0 else np.inf
+    with np.errstate(over="ignore", invalid="ignore"):  # of velocities that no step can take
+        energy = 0.5 * float(state[len(q) : len(q) + len(v)] @ v) + elastic(model, system, q) + fall(system)
+    ceiling = RUNAWAY * energy if not driven and energy > 0.0 else np.inf
+    system[int(system[at.STEPPER_DATA]) + here.CEILING] = ceiling
 
 
 def _links(system: Array) -> Array:
@@ -32,14 +34,16 @@ def _links(system: Array) -> Array:
 
 def elastic(model: Model, system: Array, q: Array) -> float:
     """Energy of springs, joint stiffness and limits that are exceeded."""
-    poses = model.poses(q)
-    weight = sum(b.mass * (g[:3, 3] + g[:3, :3] @ b.com) @ model.gravity for b, g in zip(model.bodies, poses, strict=True))
-    stops = 0.0
+    springs, stops = 0.0, 0.0
+    if any(f.kind == "spring" for f in model.forces) or any(j.stiffness for j in model.joints):
+        poses = model.poses(q)
+        weight = sum(b.mass * (g[:3, 3] + g[:3, :3] @ b.com) @ model.gravity for b, g in zip(model.bodies, poses, strict=True))
+        springs = max(float(model.potential_energy(q) + weight), 0.0)
     for link in _links(system):
         if link[at.LIMIT_STIFFNESS] > 0.0:
             x = q[int(link[at.Q_AT])]
             stops += 0.5 * link[at.LIMIT_STIFFNESS] * max(x - link[at.LIMIT_HIGH], link[at.LIMIT_LOW] - x, 0.0) ** 2
-    return max(float(model.potential_energy(q) + weight), 0.0) + stops
+    return springs + stops
 
 
 def fall(system: Array) -> float:
