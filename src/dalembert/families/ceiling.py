@@ -21,7 +21,9 @@ def expect(model: Model, system: Array, q: Array, v: Array) -> None:
     """Write the ceiling into the system array: infinite where a wrench or a function may drive the machine, or its weight by way of a joint
     that lets it fall for ever."""
     driven = any(f.kind in ("wrench", "function") for f in model.forces)
-    ceiling = np.inf if driven else RUNAWAY * (float(model.kinetic_energy(q, v)) + elastic(model, system, q) + fall(system))
+    with np.errstate(over="ignore"):  # of velocities that no step can take
+        energy = float(model.kinetic_energy(q, v)) + elastic(model, system, q) + fall(system)
+    ceiling = np.inf if driven else RUNAWAY * energy
     system[int(system[at.STEPPER_DATA]) + here.CEILING] = ceiling if ceiling > 0.0 else np.inf
 
 

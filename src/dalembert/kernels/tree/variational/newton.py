@@ -65,7 +65,8 @@ SAFETY = 3.0  # of a rate that was measured in another step,
 AGE = 1.05  # its growth from one step to the next,
 STALE = 1e15  # and where that ends: nothing is known of the rate any more
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off,
-LATE_FLOOR = 1e-6  # or, after some corrections, below this: chains of a thousand links, loops near singular positions
+LATE_FLOOR = 1e-6  # or, after some corrections, below this: chains of a thousand links, loops near singular positions,
+LIFTED = 10.0  # or below this times the round-off of positions that constraints near singular positions lift
 QUIET = 4.0  # times the level of round-off that was seen, and no more, is asked for
 FADE = 0.995  # of that level from one step to the next, so that it is measured anew
 ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
@@ -128,8 +129,8 @@ def newton(h, system, state, work, info, careful):
     tol, limit = system[data + TOL], int(system[data + MAX_ITERATIONS])
     renew, finished, bound = True, limit < 0, system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0
     careful, dense = careful and not bound, system[data + DENSE] != 0.0
-    part, before, least, misfit = 1.0, 0.0, 0.0, 0.0
-    noise = TINY
+    part, before, least, misfit, lifted = 1.0, 0.0, 0.0, 0.0, 0.0
+    noise = max(EPS / abs(h), TINY) if bound else TINY  # residuals of constraints are known to round-off of positions
     for iteration in range(limit + 1):
         residual(h, system, work, iteration > 0, finished)
         if finished:
@@ -171,12 +172,12 @@ def newton(h, system, state, work, info, careful):
         rate = counted_rate(h, system, state, iteration, change, before, misfit, not bound and not careful, dense)
         if bound:  # the small matrix is kept, and what it misses shrinks at its own rate
             rate = max(rate, SLOWEST)
-            noise = max(EPS / abs(h) * work[int(system[data + ASIDE]) + LIFT], TINY)  # round-off of positions, as velocity
-        stagnates = (rate > 0.5 and max(change, before) <= FLOOR * size) or (
+            lifted = LIFTED * noise * work[int(system[data + ASIDE]) + LIFT] if iteration > 0 else 0.0
+        stagnates = (rate > 0.5 and max(change, before) <= max(FLOOR * size, lifted)) or (
             rate > 0.9 and iteration > 4 and max(change, before) <= LATE_FLOOR * size
         )
         level = tail(system) + NOISE
-        if stagnates and iteration > 0:
+        if stagnates and iteration > 0 and not bound:
             state[level] = min(change, before) / size
         allowed = tol * size + noise + (0.0 if bound or careful else QUIET * state[level] * size)
         # a new matrix where links have turned, or where two more corrections by this one would not do

@@ -74,7 +74,7 @@ def move_on(h, system, state, work):
         work[x + i] = h * work[v + i]
     retract(system, work, q_old, x, q_new, exponential, False)
     right_momentum(system, work, h, x, p_old, int(system[data + F_LEFT]), int(system[data + F_RIGHT]), out, exponential)
-    if bound and not project(system, work, q_new, out):
+    if bound and not project(h, system, work, q_new, out):
         return SINGULAR
     if check:
         status = trusted(system, state, work, out)
