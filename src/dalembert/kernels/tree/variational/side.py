@@ -38,6 +38,7 @@ from dalembert.kernels.tree.layout import (
     REVOLUTE,
     SCRATCH,
     SPHERICAL,
+    STEPPER_DATA,
     V_AT,
     VEL,
     P,
@@ -45,7 +46,7 @@ from dalembert.kernels.tree.layout import (
 )
 from dalembert.kernels.tree.loads import apply_loads, passive
 from dalembert.kernels.tree.record import NOT_NEGATIVE, record
-from dalembert.kernels.tree.variational.layout import FALL, MOM, SIDE_SIZE, STOP, WRENCH
+from dalembert.kernels.tree.variational.layout import FALL, HV, METHOD, MOM, SIDE_SIZE, STOP, WRENCH
 
 
 @inline
@@ -123,17 +124,35 @@ def project(system, work, i, v, side, l, f, forces):
 
 
 @inline
+def beyond(system, at, x):
+    """By how much x is beyond a limit of the joint; 0 within."""
+    return max(0.0, x - system[at + LIMIT_HIGH]) + min(0.0, x - system[at + LIMIT_LOW])
+
+
+@inline
 def stop(system, work, i, q, side, f):
-    """A limit that is exceeded pushes back: -k (q - limit). Only joints of one degree of freedom have limits."""
+    """A limit that is exceeded pushes back: -k (q - limit). Only joints of one degree of freedom have limits.
+
+    The midpoint rule takes the mean over the step, from x - d to x + d with d = h v/2: the work of a joint that meets its limit within a
+    step is then what the spring stores, and at stiff limits energy is kept.
+
+        f = -k (b(x + d)^2 - b(x - d)^2) / (4 d),   b: by how much a place is beyond the limit;    STOP = -df/dd
+    """
     at, out = record(HEADER, i, LINK_SIZE), record(side, i, SIDE_SIZE)
     k = system[at + LIMIT_STIFFNESS]
     work[out + STOP] = 0.0
     if k != 0.0:
-        x = work[record(q, int(system[at + Q_AT]), 1)]
-        beyond = max(0.0, x - system[at + LIMIT_HIGH]) + min(0.0, x - system[at + LIMIT_LOW])
-        if beyond != 0.0:
-            work[record(f, int(system[at + V_AT]), 1)] -= k * beyond
-            work[out + STOP] = k
+        x, data, to = work[record(q, int(system[at + Q_AT]), 1)], int(system[STEPPER_DATA]), int(system[at + V_AT])
+        d = 0.5 * work[record(int(system[data + HV]), to, 1)] if int(system[data + METHOD]) == 1 else 0.0
+        ahead, behind = beyond(system, at, x + d), beyond(system, at, x - d)
+        if ahead != 0.0 or behind != 0.0:
+            if ahead * behind > 0.0 or abs(d) < 1e-9:
+                work[record(f, to, 1)] -= k * beyond(system, at, x)
+                work[out + STOP] = k
+            else:
+                mean = 0.25 * (ahead * ahead - behind * behind) / d
+                work[record(f, to, 1)] -= k * mean
+                work[out + STOP] = k * (ahead - mean) / d
 
 
 @far(VOID(ARRAY, ARRAY, INT, INT, INT))
