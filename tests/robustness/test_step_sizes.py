@@ -14,7 +14,7 @@ STEPS, PYTHON_STEPS = 400, 20
 
 @pytest.mark.parametrize("stepper", steppers(), ids=lambda s: f"{s.system}: {s.name}")
 def test_no_step_size_is_too_small(stepper):
-    """No step fails. Up to a millisecond energy is kept to 5 percent: rates are up to 5/s, so methods of order one lose h t 25/s^2 = 0.01."""
+    """No step fails. Up to a millisecond energy is kept to 5 percent: at rates up to 5/s methods of order one lose h t 25/s^2 = 0.01."""
     relaxed = stepper.system == "lagrangian" and relaxes(stepper)
     for machine in machines(stepper, constrained=not relaxed):
         for h in SIZES:

@@ -47,6 +47,7 @@ from dalembert.kernels.tree.variational.layout import (
     ASIDE,
     DELTA,
     DV,
+    EULER,
     FACTOR,
     GAP,
     HV,
@@ -54,6 +55,7 @@ from dalembert.kernels.tree.variational.layout import (
     LATER,
     LIFT,
     METHOD,
+    MIDPOINT,
     ORDER,
     PUSH,
     Q_MID,
@@ -74,7 +76,6 @@ from dalembert.kernels.tree.variational.layout import (
     V,
 )
 from dalembert.kernels.tree.variational.linear import solve_any
-from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT
 from dalembert.kernels.tree.variational.retraction import retract
 from dalembert.kernels.tree.variational.vectors import product
 

@@ -22,8 +22,6 @@ from dalembert.kernels.tree.layout import (
     GRAVITY,
     HEADER,
     KIND,
-    LIMIT_HIGH,
-    LIMIT_LOW,
     LIMIT_STIFFNESS,
     LINK_SIZE,
     LINKS,
@@ -44,9 +42,10 @@ from dalembert.kernels.tree.layout import (
     P,
     R,
 )
+from dalembert.kernels.tree.limits import limit_force
 from dalembert.kernels.tree.loads import apply_loads, passive
 from dalembert.kernels.tree.record import NOT_NEGATIVE, record
-from dalembert.kernels.tree.variational.layout import FALL, HV, METHOD, MOM, SIDE_SIZE, STOP, WRENCH
+from dalembert.kernels.tree.variational.layout import ASIDE, FALL, HV, METHOD, MIDPOINT, MOM, SIDE_SIZE, STOP, TOUCHED, WRENCH
 
 
 @inline
@@ -124,35 +123,17 @@ def project(system, work, i, v, side, l, f, forces):
 
 
 @inline
-def beyond(system, at, x):
-    """By how much x is beyond a limit of the joint; 0 within."""
-    return max(0.0, x - system[at + LIMIT_HIGH]) + min(0.0, x - system[at + LIMIT_LOW])
-
-
-@inline
 def stop(system, work, i, q, side, f):
-    """A limit that is exceeded pushes back: -k (q - limit). Only joints of one degree of freedom have limits.
-
-    The midpoint rule takes the mean over the step, from x - d to x + d with d = h v/2: the work of a joint that meets its limit within a
-    step is then what the spring stores, and at stiff limits energy is kept.
-
-        f = -k (b(x + d)^2 - b(x - d)^2) / (4 d),   b: by how much a place is beyond the limit;    STOP = -df/dd
-    """
+    """A limit that is exceeded pushes back; over the step of the midpoint rule in the mean (`limits.py`)."""
     at, out = record(HEADER, i, LINK_SIZE), record(side, i, SIDE_SIZE)
-    k = system[at + LIMIT_STIFFNESS]
     work[out + STOP] = 0.0
-    if k != 0.0:
-        x, data, to = work[record(q, int(system[at + Q_AT]), 1)], int(system[STEPPER_DATA]), int(system[at + V_AT])
-        d = 0.5 * work[record(int(system[data + HV]), to, 1)] if int(system[data + METHOD]) == 1 else 0.0
-        ahead, behind = beyond(system, at, x + d), beyond(system, at, x - d)
-        if ahead != 0.0 or behind != 0.0:
-            if ahead * behind > 0.0 or abs(d) < 1e-9:
-                work[record(f, to, 1)] -= k * beyond(system, at, x)
-                work[out + STOP] = k
-            else:
-                mean = 0.25 * (ahead * ahead - behind * behind) / d
-                work[record(f, to, 1)] -= k * mean
-                work[out + STOP] = k * (ahead - mean) / d
+    if system[at + LIMIT_STIFFNESS] != 0.0:
+        data, to = int(system[STEPPER_DATA]), int(system[at + V_AT])
+        d = 0.5 * work[record(int(system[data + HV]), to, 1)] if int(system[data + METHOD]) == MIDPOINT else 0.0
+        force, work[out + STOP] = limit_force(system, at, work[record(q, int(system[at + Q_AT]), 1)], d)
+        work[record(f, to, 1)] += force
+        if force != 0.0:
+            work[record(int(system[data + ASIDE]), TOUCHED, 1)] = 1.0
 
 
 @far(VOID(ARRAY, ARRAY, INT, INT, INT))

@@ -6,8 +6,8 @@ of the node is determined. They are by continuity. With a motion v through such 
     G(q tau(s v)),   g(q tau(s v)),     s |v| = ASIDE_TURN
 
 a little beside it have their full rank. A step to or from there is solved with those behind its second node first, and then with what is
-left of the rows there; its first node pushes along the rows before it. The momentum of a node is the mean of those that the rows on its two sides leave,
-then projected by its own. A rank that is no higher beside a position is the usual one of redundant rows, and remembered.
+left of the rows there; its first node pushes along the rows before it. The momentum of a node is the mean of those that the rows on its
+two sides leave, then projected by its own. A rank that is no higher beside a position is the usual one of redundant rows, and remembered.
 """
 
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel

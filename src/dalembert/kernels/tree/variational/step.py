@@ -18,6 +18,7 @@ from dalembert.kernels.tree.variational.layout import (
     F_RIGHT,
     HV,
     METHOD,
+    MIDPOINT,
     P_OLD,
     Q_NEW,
     Q_OLD,
@@ -31,7 +32,6 @@ from dalembert.kernels.tree.variational.layout import (
     V,
 )
 from dalembert.kernels.tree.variational.newton import ITERATIONS, RESIDUAL, newton
-from dalembert.kernels.tree.variational.residual import MIDPOINT
 from dalembert.kernels.tree.variational.retraction import retract, right_momentum
 from dalembert.kernels.tree.variational.singular import project
 from dalembert.kernels.tree.variational.trust import doubtful, trusted, work_done

@@ -17,11 +17,13 @@ from dalembert.kernels.tree.variational.layout import (
     CEILING,
     DELTA,
     DV,
+    EULER,
     F_LEFT,
     F_RIGHT,
     GAIN,
     GAIN_NOISE,
     METHOD,
+    MIDPOINT,
     P_OLD,
     Q_MID,
     Q_NEW,
@@ -32,7 +34,6 @@ from dalembert.kernels.tree.variational.layout import (
     SIDE_M,
     V,
 )
-from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT
 from dalembert.kernels.tree.variational.side import evaluate
 from dalembert.kernels.tree.variational.vectors import copy, product
 
