@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dalembert.contract_lagrangians import relaxes
 from dalembert.contract_runs import engine_of, machines
 from dalembert.kernels.status import OK
 from dalembert.registry import steppers
@@ -13,17 +14,18 @@ STEPS, PYTHON_STEPS = 400, 20
 
 @pytest.mark.parametrize("stepper", steppers(), ids=lambda s: f"{s.system}: {s.name}")
 def test_no_step_size_is_too_small(stepper):
-    """No step fails, and energy is right: to 1e-6 of the largest kinetic energy up to a millisecond, where even explicit Euler loses no more
-    than h^2 t / 2 times the square of a rate of about 1/s."""
-    for machine in machines(stepper):
+    """No step fails. Up to a millisecond energy is kept to 5 percent: at rates up to 5/s methods of order one lose h t 25/s^2 = 0.01."""
+    relaxed = stepper.system == "lagrangian" and relaxes(stepper)
+    for machine in machines(stepper, constrained=not relaxed):
         for h in SIZES:
+            model, q0, v0 = machine
             engine = engine_of(stepper, machine, h)
             n = PYTHON_STEPS if stepper.python or stepper.engine is not None else STEPS
+            n = min(n, round(2.0 / h))
             chunk = engine.advance(n, n)
-            assert chunk.error is None and chunk.status == OK, (machine[0].name, h)
-            assert np.isfinite(engine.state).all(), (machine[0].name, h)
+            assert chunk.error is None and chunk.status == OK, (model.name, h)
+            assert np.isfinite(engine.state).all(), (model.name, h)
+            q, v = engine.observe()
             if h <= 1e-3:
-                q, v = engine.observe()
-                model, q0, v0 = machine
-                change = model.energy(q, v) - model.energy(q0, v0)
-                assert abs(change) <= 1e-3 * model.kinetic_energy(q0, v0), (model.name, h)
+                scale = max(model.kinetic_energy(q, v), model.kinetic_energy(q0, v0))
+                assert abs(model.energy(q, v) - model.energy(q0, v0)) <= 0.05 * scale, (model.name, h)

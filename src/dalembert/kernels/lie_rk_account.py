@@ -32,5 +32,5 @@ def ledger(t, h, end, system, state, work, info):
             for k in range(int(system[NV])):
                 work[v + k] = state[nq + k]
         if w != 0.0:
-            add_account(w, system, work, q, v, state)
+            add_account(w, system, work, q, v, 0.0, state)
     return OK

@@ -62,7 +62,7 @@ def test_a_double_pendulum_keeps_its_energy_at_steps_that_are_too_large(double, 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_formula_and_the_tree_refuse_the_same_steps(double, method):
-    """Without rescue: neither lets energy grow to ten times its scale, and up to where the first of the two ends they agree (chaos: 3 s)."""
+    """Without rescue: neither lets energy grow to ten times its scale, and until one of the two ends, or for 3 s (chaos), they agree."""
     system = formula()
     for h in SIZES:
         runs = [

@@ -11,7 +11,7 @@ TURNING = np.array([1.0, 1.0, -1.0])  # the motion of the square: uprights turn,
 
 
 def square(tilt=0.0, closing="slot", gravity=0.0):
-    """Two uprights, along z at the reference, and a bar on a ground line that is turned by `tilt`: rows of the loop are not those of x and z."""
+    """Two uprights, along z at the reference, and a bar, on a ground line that is turned by `tilt` against the rows of the loop."""
     m = dal.Model("square", gravity=(0, 0, -gravity))
     ground = np.array([np.cos(tilt), 0, -np.sin(tilt)])
     turn = (np.cos(tilt / 2 + np.pi / 4), 0, np.sin(tilt / 2 + np.pi / 4), 0)  # z of the bar along the ground
@@ -101,7 +101,7 @@ def test_rows_that_are_short_everywhere_are_no_singular_position():
         top = np.array([place, 0, size])
         m.add_body(f"{name} bar", 1.0, (1e-3 * inertia, inertia, inertia), com=(size / 2, 0, 0), pose=(top, (1, 0, 0, 0)))
         m.add_joint(f"{name} left", "revolute", f"{name} upright0", f"{name} bar", top, (0, 1, 0))
-        m.add_loop(f"{name} right", "slot", f"{name} upright1", f"{name} bar", top + [size, 0, 0], (0, 1, 0))
+        m.add_loop(f"{name} right", "slot", f"{name} upright1", f"{name} bar", top + np.array([size, 0, 0]), (0, 1, 0))
     rates = np.tile(TURNING, 2)
     traj = dal.simulate(m, h=0.01, t_end=1.0, v0=rates)
     assert np.abs(traj.v - rates).max() < 1e-6

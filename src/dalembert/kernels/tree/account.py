@@ -2,7 +2,7 @@
 
 At a configuration q with joint velocities v, weighted by the share of the step for which they stand,
 
-    work      control . v,   functions . v,   force . velocity of wrenches,   -d v^2 of dampers,   -k (q - limit) v of limits
+    work      control . v,   functions . v,   force . velocity of wrenches,   -d v^2 of dampers,   force . v of limits
     impulse   sum of all wrenches from outside about the world origin: weight, wrenches, drag, springs to the world, and in joints
               to the world what acts along their coordinates (control, functions, damping, stiffness, limits)
 
@@ -29,8 +29,6 @@ from dalembert.kernels.tree.layout import (
     GRAVITY,
     HEADER,
     KIND,
-    LIMIT_HIGH,
-    LIMIT_LOW,
     LIMIT_STIFFNESS,
     LINK_SIZE,
     LINKS,
@@ -64,6 +62,7 @@ from dalembert.kernels.tree.layout import (
 )
 from dalembert.kernels.tree.layout import DAMPING as JOINT_DAMPING
 from dalembert.kernels.tree.layout import FUNCTION as ADDRESS
+from dalembert.kernels.tree.limits import limit_force
 from dalembert.kernels.tree.loads import apply_loads, passive, point_in_world, point_velocity
 from dalembert.kernels.tree.subspace import degrees
 
@@ -85,15 +84,6 @@ def load_power(system, work, at):
     d = sub(point_in_world(work, j, end), point_in_world(work, i, point))
     rate, square = dot(d, sub(point_velocity(work, j, end), v)), dot(d, d)
     return 0.0, (-system[at + LOAD_DAMPING] * rate * rate / square if square > 0.0 else 0.0)
-
-
-@inline
-def limit_force(system, work, i, q):
-    """-k (q - limit) of a joint beyond its limit, else 0."""
-    at = HEADER + i * LINK_SIZE
-    k = system[at + LIMIT_STIFFNESS]
-    x = work[q + int(system[at + Q_AT])]
-    return -k * (max(0.0, x - system[at + LIMIT_HIGH]) + min(0.0, x - system[at + LIMIT_LOW]))
 
 
 @inline
@@ -178,8 +168,11 @@ def enter(state, w, torque, force):
 
 
 @kernel
-def add_account(w, system, work, q, v, state):
-    """Add w times the powers and the wrench from outside at work[q:], work[v:] to the account at the end of the state."""
+def add_account(w, system, work, q, v, half, state):
+    """Add w times the powers and the wrench from outside at work[q:], work[v:] to the account at the end of the state.
+
+    half: of the time over which forces of limits are a mean, or 0.
+    """
     nv, at = int(system[NV]), state.shape[0] - SIZE
     tau, held = int(system[AT_TAU]), int(system[AT_HELD])
     sweep(system, work, q, v)
@@ -204,7 +197,7 @@ def add_account(w, system, work, q, v, state):
         for k in range(degrees(kind)):
             state[at + DAMPING] -= w * d * work[v + vi + k] ** 2
         if system[link + LIMIT_STIFFNESS] != 0.0:
-            stop = limit_force(system, work, i, q)
+            stop, _ = limit_force(system, link, work[q + int(system[link + Q_AT])], half * work[v + vi])
             state[at + LIMITS] += w * stop * work[v + vi]
             work[tau + vi] += stop
         if system[link + CARRIED] >= 0.0:

@@ -10,7 +10,7 @@ from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.variational import layout as here
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
-from dalembert.kernels.tree.variational.residual import MIDPOINT
+from dalembert.kernels.tree.variational.layout import MIDPOINT
 from dalembert.kernels.tree.variational.step import step
 from dalembert.model.rotation import Array
 from dalembert.registry import Option, register

@@ -3,7 +3,7 @@
 Conserves momenta of symmetries to round-off, is symplectic, self-adjoint, of order 2; energy stays in a band. Stable on stiff springs.
 """
 
-from dalembert.kernels.tree.variational.residual import MIDPOINT
+from dalembert.kernels.tree.variational.layout import MIDPOINT
 from dalembert.steppers.variational._entry import enter
 
 enter(

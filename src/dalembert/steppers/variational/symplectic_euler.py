@@ -5,7 +5,7 @@
 Conserves momenta of symmetries to round-off and is symplectic, but of order 1 and not self-adjoint.
 """
 
-from dalembert.kernels.tree.variational.residual import EULER
+from dalembert.kernels.tree.variational.layout import EULER
 from dalembert.steppers.variational._entry import enter
 
 enter(

@@ -6,7 +6,7 @@ Conserves momenta of symmetries to round-off, is symplectic, self-adjoint, of or
 are proved (`dal.advise`).
 """
 
-from dalembert.kernels.tree.variational.residual import TRAPEZOIDAL
+from dalembert.kernels.tree.variational.layout import TRAPEZOIDAL
 from dalembert.steppers.variational._entry import enter
 
 enter(

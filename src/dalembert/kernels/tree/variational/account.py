@@ -13,8 +13,7 @@ from dalembert.kernels._jit import kernel
 from dalembert.kernels.status import OK
 from dalembert.kernels.tree.account import add_account
 from dalembert.kernels.tree.layout import AT_CALL, NQ, NV, STEPPER_DATA
-from dalembert.kernels.tree.variational.layout import HV, METHOD, Q_MID, Q_NEW, RETRACTION, V
-from dalembert.kernels.tree.variational.residual import MIDPOINT, TRAPEZOIDAL
+from dalembert.kernels.tree.variational.layout import HV, METHOD, MIDPOINT, Q_MID, Q_NEW, RETRACTION, TRAPEZOIDAL, V
 from dalembert.kernels.tree.variational.retraction import retract
 
 
@@ -36,5 +35,5 @@ def ledger(t, h, end, system, state, work, info):
     both = method == TRAPEZOIDAL
     for k in range(2 if both else 1):
         work[time] = t if k == 1 else (t - 0.5 * h if method == MIDPOINT else t - h)
-        add_account(0.5 * h if both else h, system, work, q if k == 1 else other, v, state)
+        add_account(0.5 * h if both else h, system, work, q if k == 1 else other, v, 0.5 * h if method == MIDPOINT else 0.0, state)
     return OK

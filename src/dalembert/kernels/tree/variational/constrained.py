@@ -47,6 +47,7 @@ from dalembert.kernels.tree.variational.layout import (
     ASIDE,
     DELTA,
     DV,
+    EULER,
     FACTOR,
     GAP,
     HV,
@@ -54,6 +55,7 @@ from dalembert.kernels.tree.variational.layout import (
     LATER,
     LIFT,
     METHOD,
+    MIDPOINT,
     ORDER,
     PUSH,
     Q_MID,
@@ -74,13 +76,11 @@ from dalembert.kernels.tree.variational.layout import (
     V,
 )
 from dalembert.kernels.tree.variational.linear import solve_any
-from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT
 from dalembert.kernels.tree.variational.retraction import retract
 from dalembert.kernels.tree.variational.vectors import product
 
 REDUNDANT = 1e-10  # pivots of the small matrix below this part of the largest are zero,
 VANISHED = 1e-6  # and rows of constraints below this part of the longest
-NEAR = 1e4  # times that round-off is lifted by the rows near a singular position
 
 
 @inline
@@ -256,7 +256,7 @@ def small_matrix(system, work, side, both, rows, total, wl, wr):
     rank = eliminate(work, schur, order, total, REDUNDANT)
     if rank > 0:
         lift *= math.sqrt(abs(work[schur] / work[schur + (rank - 1) * (total + 1)]))
-    work[order + 3 * total], work[int(system[data + ASIDE]) + LIFT] = rank, lift if lift > NEAR else 1.0
+    work[order + 3 * total], work[int(system[data + ASIDE]) + LIFT] = rank, lift
 
 
 @inline

@@ -31,7 +31,7 @@ SIDE_0 = 18  # records of the links at the first node
 SIDE_1 = 19  # at the second node
 SIDE_M = 20  # between them
 FACTOR = 21  # records of the elimination
-METHOD = 22  # which discrete Lagrangian
+METHOD = 22  # which discrete Lagrangian: EULER, MIDPOINT, TRAPEZOIDAL
 DELTA = 23  # direction of a line search (nv)
 SAVED = 24  # the state before the step
 SOFT = 34  # number of springs between points, whose stiffness enters Newton's matrix as further rows
@@ -51,18 +51,20 @@ TABLE = 36  # where the table of the prediction starts in system
 DENSE = 37  # J and df/dv of small trees (2 nv nv); 0: the tree is eliminated link by link
 CEILING = 38  # kinetic energy that the motion cannot have; infinite where forces may drive it
 DATA_SIZE = 40
+EULER, MIDPOINT, TRAPEZOIDAL = 0, 1, 2
 DENSE_MOST = 8  # joints up to which dense matrices are cheaper
 
-# work, from ASIDE on: see singular.py, trust.py
+# work, from ASIDE on: of single steps, see singular.py, trust.py
 LATER = 0  # how much later than at the second node this step takes its rows (s)
 SOLVED = 1  # 1: this step has been solved with rows taken later, and now is with those of the node
 SMALL_ROWS = 2  # 1: rows that vanish beside others do so everywhere
 USUAL = 3  # rank of the small matrix of a step that was found beside a position too
 USUAL_NODE = 4  # the same of the matrix of a node
-LIFT = 5  # by how much the small matrix lifts round-off; 1 but near singular positions
+LIFT = 5  # by how much the small matrix lifts round-off of positions: far near singular positions
 GAIN = 6  # kinetic energy that the forces of a doubtful step give (J), and its round-off: see trust.py
 GAIN_NOISE = 7
-ASIDE_SIZE = 8
+TOUCHED = 8  # 1: a limit pushes in this step: see side.py
+ASIDE_SIZE = 9
 
 # state, after q and p
 HISTORY = 12  # interval velocities that are kept

@@ -6,8 +6,20 @@ from dalembert.kernels.tree.layout import NV, STEPPER_DATA
 from dalembert.kernels.tree.variational.dense import factor_dense, solve_dense
 from dalembert.kernels.tree.variational.factor import factor, solve
 from dalembert.kernels.tree.variational.factor_both import factor_both, solve_both
-from dalembert.kernels.tree.variational.layout import DENSE, F_SIDE, FACTOR, HV, L_BAR, METHOD, SIDE_0, SIDE_1, SIDE_M
-from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, TRAPEZOIDAL
+from dalembert.kernels.tree.variational.layout import (
+    DENSE,
+    EULER,
+    F_SIDE,
+    FACTOR,
+    HV,
+    L_BAR,
+    METHOD,
+    MIDPOINT,
+    SIDE_0,
+    SIDE_1,
+    SIDE_M,
+    TRAPEZOIDAL,
+)
 
 
 @inline

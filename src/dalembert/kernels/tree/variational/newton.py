@@ -5,7 +5,8 @@ when the next correction would be below the tolerance, judged by how much the la
 
     |dv_next| ~ rate |dv|,   rate = |dv| / |dv_before|
 
-After the first correction of a step there is none before, and the rate of an earlier step stands in. A rate has a share in proportion to
+After the first correction of a step there is none before, and the rate of an earlier step stands in, unless the correction is large or a
+joint is at its limit, where forces have a kink. A rate has a share in proportion to
 the first correction (Newton's method converges quadratically) and one in proportion to h^2 or a higher power (of what the matrix leaves
 out): it shrinks at most as much as the slower of the two. It is taken SAFETY times, and ages, so that now and then a step makes a second
 correction and measures it anew. After a good prediction (`history.py`) one correction does. After the last correction forces are evaluated
@@ -29,12 +30,14 @@ from dalembert.kernels.tree.variational.layout import (
     DELTA,
     DENSE,
     DV,
+    EULER,
     F_LEFT,
     F_RIGHT,
     LATER,
     LIFT,
     MAX_ITERATIONS,
     METHOD,
+    MIDPOINT,
     MISFIT,
     NOISE,
     RATE,
@@ -46,13 +49,15 @@ from dalembert.kernels.tree.variational.layout import (
     SOFT,
     SOLVED,
     TOL,
+    TOUCHED,
+    TRAPEZOIDAL,
     TRIAL,
     USUAL,
     E,
     V,
 )
 from dalembert.kernels.tree.variational.linear import factor_step, solve_any
-from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT, TRAPEZOIDAL, residual
+from dalembert.kernels.tree.variational.residual import residual
 from dalembert.kernels.tree.variational.singular import look_aside, short
 from dalembert.kernels.tree.variational.vectors import advance_along, copy, largest
 
@@ -61,11 +66,13 @@ ITERATIONS, RESIDUAL = 0, 1
 
 EPS = 2.2e-16
 SLOWEST = 0.1  # a rate of convergence that is counted on where constraints are kept
+LARGE = 0.01  # part of the velocity: a first correction beyond it is never the last
 SAFETY = 3.0  # of a rate that was measured in another step,
 AGE = 1.05  # its growth from one step to the next,
 STALE = 1e15  # and where that ends: nothing is known of the rate any more
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off,
-LATE_FLOOR = 1e-6  # or, after some corrections, below this: chains of a thousand links, loops near singular positions
+LATE_FLOOR = 1e-6  # or, after some corrections, below this: chains of a thousand links, loops near singular positions,
+LIFTED = 10.0  # or below this times the round-off of positions that constraints near singular positions lift
 QUIET = 4.0  # times the level of round-off that was seen, and no more, is asked for
 FADE = 0.995  # of that level from one step to the next, so that it is measured anew
 ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
@@ -128,8 +135,9 @@ def newton(h, system, state, work, info, careful):
     tol, limit = system[data + TOL], int(system[data + MAX_ITERATIONS])
     renew, finished, bound = True, limit < 0, system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0
     careful, dense = careful and not bound, system[data + DENSE] != 0.0
-    part, before, least, misfit = 1.0, 0.0, 0.0, 0.0
-    noise = TINY
+    part, before, least, misfit, lifted = 1.0, 0.0, 0.0, 0.0, 0.0
+    noise = max(EPS / abs(h), TINY) if bound else TINY  # residuals of constraints are known to round-off of positions
+    work[int(system[data + ASIDE]) + TOUCHED] = 0.0
     for iteration in range(limit + 1):
         residual(h, system, work, iteration > 0, finished)
         if finished:
@@ -168,15 +176,17 @@ def newton(h, system, state, work, info, careful):
         if iteration == 0:
             misfit = min(abs(h) * change, 1e300)
             state[tail(system) + MISFIT] = misfit
-        rate = counted_rate(h, system, state, iteration, change, before, misfit, not bound and not careful, dense)
+        smooth = work[int(system[data + ASIDE]) + TOUCHED] == 0.0
+        lent = smooth and not bound and not careful and (iteration > 0 or change <= LARGE * size)
+        rate = counted_rate(h, system, state, iteration, change, before, misfit, lent, dense)
         if bound:  # the small matrix is kept, and what it misses shrinks at its own rate
             rate = max(rate, SLOWEST)
-            noise = max(EPS / abs(h) * work[int(system[data + ASIDE]) + LIFT], TINY)  # round-off of positions, as velocity
-        stagnates = (rate > 0.5 and max(change, before) <= FLOOR * size) or (
+            lifted = LIFTED * noise * work[int(system[data + ASIDE]) + LIFT] if iteration > 0 else 0.0
+        stagnates = (rate > 0.5 and max(change, before) <= max(FLOOR * size, lifted)) or (
             rate > 0.9 and iteration > 4 and max(change, before) <= LATE_FLOOR * size
         )
         level = tail(system) + NOISE
-        if stagnates and iteration > 0:
+        if stagnates and iteration > 0 and not bound:
             state[level] = min(change, before) / size
         allowed = tol * size + noise + (0.0 if bound or careful else QUIET * state[level] * size)
         # a new matrix where links have turned, or where two more corrections by this one would not do
@@ -189,7 +199,7 @@ def newton(h, system, state, work, info, careful):
             state[level] *= FADE
             if change <= ENOUGH * size and method != TRAPEZOIDAL:
                 return OK
-            if dense and misfit * change <= tol * size:  # derivatives at the prediction, off by its misfit, are good enough
+            if dense and smooth and misfit * change <= tol * size:  # derivatives at the prediction, off by its misfit, are good enough
                 follow(work, int(system[data + DENSE]), nv, dv, int(system[data + F_LEFT]), int(system[data + F_RIGHT]))
                 return OK
             finished = True

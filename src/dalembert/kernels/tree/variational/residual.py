@@ -11,6 +11,7 @@ from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.layout import AT_CALL, LOADS, NV, STEPPER_DATA
 from dalembert.kernels.tree.record import NOT_NEGATIVE
 from dalembert.kernels.tree.variational.layout import (
+    EULER,
     F_LEFT,
     F_RIGHT,
     F_SIDE,
@@ -18,6 +19,7 @@ from dalembert.kernels.tree.variational.layout import (
     L_BAR,
     L_SIDE,
     METHOD,
+    MIDPOINT,
     P_OLD,
     Q_MID,
     Q_NEW,
@@ -31,8 +33,6 @@ from dalembert.kernels.tree.variational.layout import (
 )
 from dalembert.kernels.tree.variational.retraction import left_momentum, retract, share
 from dalembert.kernels.tree.variational.side import evaluate
-
-EULER, MIDPOINT, TRAPEZOIDAL = 0, 1, 2
 
 
 @kernel

@@ -22,8 +22,6 @@ from dalembert.kernels.tree.layout import (
     GRAVITY,
     HEADER,
     KIND,
-    LIMIT_HIGH,
-    LIMIT_LOW,
     LIMIT_STIFFNESS,
     LINK_SIZE,
     LINKS,
@@ -38,14 +36,16 @@ from dalembert.kernels.tree.layout import (
     REVOLUTE,
     SCRATCH,
     SPHERICAL,
+    STEPPER_DATA,
     V_AT,
     VEL,
     P,
     R,
 )
+from dalembert.kernels.tree.limits import limit_force
 from dalembert.kernels.tree.loads import apply_loads, passive
 from dalembert.kernels.tree.record import NOT_NEGATIVE, record
-from dalembert.kernels.tree.variational.layout import FALL, MOM, SIDE_SIZE, STOP, WRENCH
+from dalembert.kernels.tree.variational.layout import ASIDE, FALL, HV, METHOD, MIDPOINT, MOM, SIDE_SIZE, STOP, TOUCHED, WRENCH
 
 
 @inline
@@ -124,16 +124,16 @@ def project(system, work, i, v, side, l, f, forces):
 
 @inline
 def stop(system, work, i, q, side, f):
-    """A limit that is exceeded pushes back: -k (q - limit). Only joints of one degree of freedom have limits."""
+    """A limit that is exceeded pushes back; over the step of the midpoint rule in the mean (`limits.py`)."""
     at, out = record(HEADER, i, LINK_SIZE), record(side, i, SIDE_SIZE)
-    k = system[at + LIMIT_STIFFNESS]
     work[out + STOP] = 0.0
-    if k != 0.0:
-        x = work[record(q, int(system[at + Q_AT]), 1)]
-        beyond = max(0.0, x - system[at + LIMIT_HIGH]) + min(0.0, x - system[at + LIMIT_LOW])
-        if beyond != 0.0:
-            work[record(f, int(system[at + V_AT]), 1)] -= k * beyond
-            work[out + STOP] = k
+    if system[at + LIMIT_STIFFNESS] != 0.0:
+        data, to = int(system[STEPPER_DATA]), int(system[at + V_AT])
+        d = 0.5 * work[record(int(system[data + HV]), to, 1)] if int(system[data + METHOD]) == MIDPOINT else 0.0
+        force, work[out + STOP] = limit_force(system, at, work[record(q, int(system[at + Q_AT]), 1)], d)
+        work[record(f, to, 1)] += force
+        if force != 0.0:
+            work[record(int(system[data + ASIDE]), TOUCHED, 1)] = 1.0
 
 
 @far(VOID(ARRAY, ARRAY, INT, INT, INT))

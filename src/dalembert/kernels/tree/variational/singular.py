@@ -5,9 +5,9 @@ of the node is determined. They are by continuity. With a motion v through such 
 
     G(q tau(s v)),   g(q tau(s v)),     s |v| = ASIDE_TURN
 
-a little beside it have their full rank. A step to or from there is solved with those first, and then with what is left of the rows at the
-nodes; its first node pushes along the rows beside it. The momentum of a node is the mean of those that the rows on its two sides leave,
-then projected by its own. A rank that is no higher beside a position is the usual one of redundant rows, and remembered.
+a little beside it have their full rank. A step to or from there is solved with those behind its second node first, and then with what is
+left of the rows there; its first node pushes along the rows before it. The momentum of a node is the mean of those that the rows on its
+two sides leave, then projected by its own. A rank that is no higher beside a position is the usual one of redundant rows, and remembered.
 """
 
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
@@ -37,6 +37,7 @@ from dalembert.kernels.tree.variational.retraction import retract
 from dalembert.kernels.tree.variational.vectors import largest
 
 ASIDE_TURN = 1e-4  # rad, m
+STILL = 1e-9  # a step that moves no joint by more than this (rad, m) has no direction: round-off of 1e-16, lifted by 1e4 and more
 
 
 @inline
@@ -48,10 +49,10 @@ def short(system, work, total, usual):
 
 
 @inline
-def time_aside(system, work):
+def time_aside(h, system, work):
     """s; 0 without a motion."""
     fastest = largest(work, int(system[int(system[STEPPER_DATA]) + V]), int(system[NV]))
-    return ASIDE_TURN / fastest if fastest > 1e-290 and fastest < 1e290 else 0.0
+    return ASIDE_TURN / fastest if abs(h) * fastest > STILL and fastest < 1e290 else 0.0
 
 
 @kernel
@@ -83,11 +84,11 @@ def look_aside(h, system, work, side, both, total, wl, wr):
     """The rank of the small matrix of a step is low: take rows beside the nodes, where it is higher there."""
     data = int(system[STEPPER_DATA])
     aside, rows, rank = int(system[data + ASIDE]), int(system[data + ROWS_OLD]), int(system[data + ORDER]) + 3 * total
-    s, before = time_aside(system, work), work[rank]
+    s, before = time_aside(h, system, work), work[rank]
     if s == 0.0:
         return
     work[aside + LATER] = s if h > 0.0 else -s
-    rows_beside(system, work, int(system[data + Q_OLD]), work[aside + LATER], rows)
+    rows_beside(system, work, int(system[data + Q_OLD]), -work[aside + LATER], rows)
     rows_ahead(h, system, work)
     small_matrix(system, work, side, both, rows, total, wl, wr)
     if work[rank] > before:
@@ -99,12 +100,12 @@ def look_aside(h, system, work, side, both, total, wl, wr):
 
 
 @kernel
-def between_sides(system, work, q, p, m):
+def between_sides(h, system, work, q, p, m):
     """work[p:] and the velocity work[DV:] become the mean of what the rows on both sides of a singular position leave of them."""
     data, nv = int(system[STEPPER_DATA]), int(system[NV])
     rows, v, mean = int(system[data + ROWS_NEW]), int(system[data + DV]), int(system[data + F_SIDE])
     rank, side = int(system[data + ORDER]) + 3 * m, int(system[data + SIDE_1])
-    s, before = time_aside(system, work), work[rank]
+    s, before = time_aside(h, system, work), work[rank]
     if s == 0.0:
         return
     for i in range(nv):
@@ -127,8 +128,8 @@ def between_sides(system, work, q, p, m):
         accept_rank(system, work, side, nv < 0, rows, m, 0.0, 0.0, before, USUAL_NODE)
 
 
-@far(BOOL(ARRAY, ARRAY, INT, INT))
-def project(system, work, q, p):
+@far(BOOL(REAL, ARRAY, ARRAY, INT, INT))
+def project(h, system, work, q, p):
     """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q. False where M is singular."""
     data = int(system[STEPPER_DATA])
     m, nv = int(system[CONSTRAINTS]), int(system[NV])
@@ -138,6 +139,6 @@ def project(system, work, q, p):
         return False
     small_matrix(system, work, side, nv < 0, rows, m, 0.0, 0.0)
     if short(system, work, m, USUAL_NODE):
-        between_sides(system, work, q, p, m)
+        between_sides(h, system, work, q, p, m)
     push(work, rows, impulses(system, work, m, v, -1), m, nv, 1.0, p)
     return True

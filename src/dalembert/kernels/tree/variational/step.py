@@ -18,6 +18,7 @@ from dalembert.kernels.tree.variational.layout import (
     F_RIGHT,
     HV,
     METHOD,
+    MIDPOINT,
     P_OLD,
     Q_NEW,
     Q_OLD,
@@ -31,7 +32,6 @@ from dalembert.kernels.tree.variational.layout import (
     V,
 )
 from dalembert.kernels.tree.variational.newton import ITERATIONS, RESIDUAL, newton
-from dalembert.kernels.tree.variational.residual import MIDPOINT
 from dalembert.kernels.tree.variational.retraction import retract, right_momentum
 from dalembert.kernels.tree.variational.singular import project
 from dalembert.kernels.tree.variational.trust import doubtful, trusted, work_done
@@ -74,7 +74,7 @@ def move_on(h, system, state, work):
         work[x + i] = h * work[v + i]
     retract(system, work, q_old, x, q_new, exponential, False)
     right_momentum(system, work, h, x, p_old, int(system[data + F_LEFT]), int(system[data + F_RIGHT]), out, exponential)
-    if bound and not project(system, work, q_new, out):
+    if bound and not project(h, system, work, q_new, out):
         return SINGULAR
     if check:
         status = trusted(system, state, work, out)

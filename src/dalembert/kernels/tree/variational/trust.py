@@ -4,7 +4,7 @@ Newton's method may have found one that does not continue the motion.
 turn      h |v|, of a joint within the step
 bend      h |v - v_before|, the change of its turn from one step to the next
 balance   the kinetic energy of the nodes, p . M^-1 p/2, has to change by about the work of the forces
-ceiling   and stays below what no motion from the start of the run can reach (`families/variational.py`)
+ceiling   and stays below what no motion from the start of the run can reach (`families/ceiling.py`)
 """
 
 from dalembert.kernels._jit import ARRAY, INT, REAL, VOID, far, inline, kernel
@@ -17,28 +17,30 @@ from dalembert.kernels.tree.variational.layout import (
     CEILING,
     DELTA,
     DV,
+    EULER,
     F_LEFT,
     F_RIGHT,
     GAIN,
     GAIN_NOISE,
     METHOD,
+    MIDPOINT,
     P_OLD,
     Q_MID,
     Q_NEW,
     Q_OLD,
+    RESCUE,
     SIDE_0,
     SIDE_1,
     SIDE_M,
     V,
 )
-from dalembert.kernels.tree.variational.residual import EULER, MIDPOINT
 from dalembert.kernels.tree.variational.side import evaluate
 from dalembert.kernels.tree.variational.vectors import copy, product
 
 ROUND_OFF = 1e-12  # of a sum over a tree
 BEND = 0.25  # a step in which a rate changes by more than this per step (rad) is doubtful,
 TURN = 0.5  # or in which a joint turns by more than this (rad; not by a rule of order one, which keeps no balance there),
-SHARE = 0.1  # and not trusted where the energy of its nodes differs by more than this share
+SHARE = 0.1  # and repeated where the energy of its nodes differs by more than this share
 
 
 @kernel
@@ -89,8 +91,8 @@ def work_done(h, system, work):
 
 @far(INT(ARRAY, ARRAY, ARRAY, INT))
 def trusted(system, state, work, p):
-    """LOST where the kinetic energy of the nodes, p . M^-1 p/2, changed by far more or less than the work of the forces, RUNAWAY where it
-    is beyond the ceiling."""
+    """LOST where the kinetic energy of the nodes, p . M^-1 p/2, changed by far more or less than the work of the forces and the step can be
+    repeated, RUNAWAY where it is beyond the ceiling."""
     data, nq, nv = int(system[STEPPER_DATA]), int(system[NQ]), int(system[NV])
     before, v = int(system[data + P_OLD]), int(system[data + DV])
     copy(state, nq, work, before, nv)
@@ -103,6 +105,6 @@ def trusted(system, state, work, p):
         kinetic = 0.5 * product(work, at, v, nv)
         change += kinetic if k == 1 else -kinetic
         least = max(least, kinetic)
-    if not (abs(change) <= SHARE * least and noise <= SHARE * least and least < 1e300):
+    if system[data + RESCUE] != 0.0 and not (abs(change) <= SHARE * least and noise <= SHARE * least and least < 1e300):
         return LOST
     return OK if kinetic <= system[data + CEILING] else RUNAWAY
