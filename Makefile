@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 WORKERS ?= 2
 
-.PHONY: demo test test-fast lint docs bench clean
+.PHONY: demo test test-generic test-fast lint docs bench wheel clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,9 @@ test: $(VENV)/.dev  ## the whole suite, and the kernel tests once more without t
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m nojit
 
+test-generic: $(VENV)/.dev  ## the whole suite compiled for a processor without vector extensions: numbers must not depend on them
+	NUMBA_CPU_NAME=generic $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
 test-fast: $(VENV)/.dev  ## without the slow tests
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
 
@@ -39,12 +42,20 @@ docs: $(VENV)/.dev  ## HTML in docs/_build
 	@echo "docs/_build/index.html"
 
 bench: $(VENV)/.dev  ## against peers, one thread; takes minutes and wants an idle machine
+	$(BIN)/python benchmarks/cold_start.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/rigid_body.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/trees.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/variational_trees.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/linear_algebra.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/complementarity.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/lagrangians.py
+
+wheel: $(VENV)/.dev  ## a release in dist/, with kernels optimised ahead for x86-64-v3
+	rm -rf src/dalembert/kernels/stored
+	$(BIN)/python -m dalembert.kernels._stored $(CURDIR)/src/dalembert/kernels/stored
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	rm -rf src/dalembert/kernels/stored
+	@ls dist/*.whl
 
 clean:
 	rm -rf $(VENV) demo docs/_build docs/_generated
