@@ -71,8 +71,9 @@ def cache_in(folder: Path) -> Iterator[None]:
 
 
 def _plain(function: Callable[..., Any], cache: bool = True, **options: Any) -> Any:
-    """Numba's own way: for code that may allocate and raise."""
+    """Numba's own way: for code that may allocate and raise. Its files have the names of those of kernels, so they lie apart."""
     folder = _folder(function) if cache and not JIT_DISABLED else None
+    folder = None if folder is None else folder.with_name(f"{folder.name}-plain")
     if folder is None:
         return _njit(**_OPTIONS, **options)(function)
     with cache_in(folder):

@@ -136,7 +136,7 @@ class FunctionForce:
 
     def __post_init__(self) -> None:
         try:
-            inspect.signature(self.function).bind(0.0, None, None)
+            inspect.signature(self.function, follow_wrapped=False).bind(0.0, None, None)
         except TypeError:
             raise ModelError(
                 f"force {self.name!r}: it cannot be called as f(t, q, v); expected a function that returns tau (nv,)."
