@@ -83,7 +83,8 @@ def _plain(function: Callable[..., Any], cache: bool = True, **options: Any) -> 
 def _lean(function: Callable[..., Any], apart: bool = False, **options: Any) -> Any:
     if JIT_DISABLED:
         return function
-    return LeanDispatcher(function, {"nopython": True, **_OPTIONS, **_NO_REFERENCES, **options}, _keep, _say, apart)
+    chosen = {"nopython": True, "forceinline": False, **_OPTIONS, **_NO_REFERENCES, **options}  # what is not chosen, callers hand down
+    return LeanDispatcher(function, chosen, _keep, _say, apart)
 
 
 def _keep(dispatcher: LeanDispatcher) -> None:
