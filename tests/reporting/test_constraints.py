@@ -96,3 +96,15 @@ def test_a_node_far_away_does_not_widen_the_limit():
     report = opened(traj, 1e9).report()  # x of the base
     assert report["loops"].limit <= 1.1 * traj.report()["loops"].limit, report.text
     assert report["energy"].verdict == "fail"
+
+
+@pytest.mark.parametrize("steps", [200, 2000])
+def test_nodes_on_a_singular_position_are_not_judged_by_rows_that_vanish(steps):
+    """All rods in one line after a quarter of a turn: |G v| is round-off of the rows elsewhere, not of what is left of them there."""
+    m = four_bar()
+    m.gravity = (0, 0, 0)
+    h = np.pi / steps
+    traj = dal.simulate(m, "midpoint", h=h, t_end=h * 2 * steps, v0=[1, -1, 1])
+    assert np.abs(traj.v[steps // 2] - [1, -1, 1]).max() < 1e-7
+    report = traj.report()
+    assert report.verdict == "pass", report.text

@@ -6,6 +6,8 @@ round-off of positions, eps times the distance x from the world origin, and from
     |g|    <=  R x  +  10 max(tol, 1e-11) h |v| |G|   m;    x = 1 for rows in rad, |q| for couplings;    R = 64 eps (bodies + 1)
     |G v|  <=  (R (1 + x / size) + 10 tol) |G| |v|    row by row; size of the machine: a row is a difference of positions
 
+|G| is the largest length of a row in the run: at singular positions rows vanish.
+
 Newton's method takes corrections below 1e-9 |v| for round-off and makes no further one, which would be at least ten times smaller: hence
 the 1e-11.
 
@@ -55,12 +57,12 @@ def seen_nodes(facts: TreeFacts, most: int) -> Array:
 def relative_rates(facts: TreeFacts) -> Array:
     """Largest |G v| / (|G| |v|) of each row."""
     q, v = facts.traj.q, facts.traj.v
-    worst = np.zeros(len(facts.model.constraint_labels))
+    length, worst = np.zeros(len(facts.model.constraint_labels)), np.zeros(len(facts.model.constraint_labels))
     for k in seen_nodes(facts, NODES):
-        G = facts.model.constraint_rows(q[k])[1]
-        scale = np.linalg.norm(G, axis=1) * np.linalg.norm(v[k])
-        worst = np.maximum(worst, np.abs(G @ v[k]) / np.where(scale > 0.0, scale, 1.0))
-    return worst
+        G, speed = facts.model.constraint_rows(q[k])[1], np.linalg.norm(v[k])
+        length = np.maximum(length, np.linalg.norm(G, axis=1))
+        worst = np.maximum(worst, np.abs(G @ v[k]) / (speed if speed > 0.0 else 1.0))
+    return np.asarray(worst / np.where(length > 0.0, length, 1.0))
 
 
 class Measured(NamedTuple):
