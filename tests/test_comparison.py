@@ -334,7 +334,7 @@ def test_arguments_that_cannot_be():
         dal.compare("free", [("cayley", 0.1)], 1.0)
     with pytest.raises(dal.OptionError, match="expected a Model"):
         dal.work_precision("free", ["cayley"], [0.1], 1.0)
-    with pytest.raises(dal.OptionError, match="steppers is .*expected a list of at least one"):
+    with pytest.raises(dal.OptionError, match="steppers is"):
         dal.work_precision(m, [], [0.1], 1.0)
     with pytest.raises(dal.OptionError, match="whole number of steps"):
         dal.compare(m, [("cayley", 0.3)], 1.0)

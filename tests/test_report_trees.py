@@ -352,3 +352,14 @@ def test_short_runs_and_rest():
     still = dal.simulate(chain("free", (0, 0, 0)), "midpoint", h=0.01, t_end=1.0).report()
     assert still.verdict == "pass", still.text
     assert still["momentum"].measured == 0.0
+
+
+def test_a_limit_of_a_joint_to_the_world_is_no_loss_of_momentum():
+    """Its push comes from outside: the balance counts it, and the momentum about the axis is not promised."""
+    m = dal.Model(gravity=(0, 0, 0))
+    m.add_body("arm", 1.0, (0.1, 0.1, 0.1), com=(0.5, 0, 0))
+    m.add_joint("pan", "revolute", "world", "arm", axis=(0, 0, 1), limits=(-0.5, 0.5))
+    report = dal.simulate(m, "midpoint", h=0.001, t_end=2.0, v0=[1.0]).report()
+    assert report["momentum"].verdict == "not applicable", report.text
+    assert report["momentum balance"].verdict == "pass", report.text
+    assert report.verdict == "pass", report.text
