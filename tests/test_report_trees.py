@@ -258,7 +258,7 @@ def test_loops_stay_closed(name, method):
     found = dal.scenes.find(name).simulate(stepper=method).report()["loops"]
     assert found.verdict == "pass", found.text
     assert found.measured < 1e-12
-    assert found.limit < 1.1e-11
+    assert found.limit < 1e-10  # 1e-10 of what the fastest joint moves in a step, less than a metre in all scenes
 
 
 @pytest.mark.parametrize("name", ["knife-edge", "chaplygin-sleigh", "rolling-disk", "upright-disk", "snakeboard"])
