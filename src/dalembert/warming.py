@@ -22,7 +22,7 @@ def tasks() -> Iterator[Task]:
         if not stepper.python and stepper.engine is None:
             yield f"{stepper.name} ({stepper.system})", lambda s=stepper: _step(s)  # type: ignore[misc]
     for name in STEPPERS_OF_TREES:
-        yield f"{name}: springs, dampers, limits, wrenches", lambda n=name: _loaded(n)  # type: ignore[misc]
+        yield f"{name}: hinges, springs, dampers, limits, wrenches", lambda n=name: _loaded(n)  # type: ignore[misc]
     for scene in CLOSED:
         yield f"midpoint: {scene}", lambda s=scene: _closed(s)  # type: ignore[misc]
     yield "dynamics of models", _dynamics
@@ -37,13 +37,14 @@ def _step(stepper: registry.Stepper) -> None:
 
 
 def _loaded(stepper: str) -> None:
-    """A pendulum with everything that loads it, and one that swings so far within a step that the step is doubted."""
+    """A bare pendulum, one with everything that loads it, and one that swings so far within a step that the step is doubted."""
     from dalembert.model.forces import Damper, Spring, Wrench
 
     m = Model("warm")
     m.add_body("rod", 1.0, (0.1, 0.1, 0.01), com=(0, 0, -0.5))
     limits = None if stepper == "mk4" else (-0.5, 0.5)
     m.add_joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), damping=0.1, stiffness=1.0, limits=limits)
+    simulate(m, stepper, h=0.01, t_end=0.02, q0=[0.1], ignore=("damping", "stiffness", "limits"))
     for force in (Spring("rod", "world", point_b=(1, 0, 0), stiffness=1.0), Damper("rod", linear=0.1), Wrench("rod", force=(0.1, 0, 0))):
         m.add_force(force)
     simulate(m, stepper, h=0.01, t_end=0.02, q0=[1.0]).report()
