@@ -258,7 +258,8 @@ def test_loops_stay_closed(name, method):
     found = dal.scenes.find(name).simulate(stepper=method).report()["loops"]
     assert found.verdict == "pass", found.text
     assert found.measured < 1e-12
-    assert found.limit < 1e-10  # 1e-10 of what the fastest joint moves in a step, less than a metre in all scenes
+    # 1e-10 of what a row moves in one step; the fastest joints are those of n-four-bar, measured: 3.9e-11 there, 8.6e-12 elsewhere
+    assert found.limit < (5e-11 if name == "n-four-bar" else 1.1e-11)
 
 
 @pytest.mark.parametrize("name", ["knife-edge", "chaplygin-sleigh", "rolling-disk", "upright-disk", "snakeboard"])
