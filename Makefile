@@ -25,13 +25,8 @@ test: $(VENV)/.dev  ## the whole suite, and the kernel tests once more without t
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m nojit
 
-# Known to depend on round-off, to be mended: two chaotic motions, and one friction problem of ten thousand on which pivots cycle
-ROUND_OFF := 'tests/lagrangian/test_discrete_mechanics.py::test_energy_does_not_drift_in_1e5_steps[midpoint]' \
-	'tests/steppers/variational/test_rescue.py::test_a_fine_whip_survives[trapezoidal-True]' \
-	tests/complementarity/test_known_problems.py::test_ten_thousand_friction_problems
-
 test-generic: $(VENV)/.dev  ## the suite compiled for a processor without vector extensions: numbers must not depend on them
-	NUMBA_CPU_NAME=generic $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --deselect ,$(ROUND_OFF))
+	NUMBA_CPU_NAME=generic $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test-fast: $(VENV)/.dev  ## without the slow tests
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'

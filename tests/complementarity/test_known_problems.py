@@ -199,3 +199,14 @@ def test_ten_thousand_friction_problems() -> None:
     assert not failed
     assert np.median(pivots) < 30
     assert time.perf_counter() - began < 60
+
+
+@pytest.mark.parametrize("k", [3044, 13570, 16022, 16151, 24933, 28926, 31677])
+def test_a_path_that_returns_to_a_vertex_by_round_off_is_left_for_another(k) -> None:
+    """Contacts twice and coefficients of 5000: ties that round-off decides. Here the first path went in circles until its 3100 pivots
+    were spent, compiled for processors with and without vectors.
+    """
+    M, q, _, _ = friction(5, 5e3, np.random.default_rng([8, k]), duplicates=2)
+    result = lcp(M, q)
+    assert result.solved and result.residual < 1e-9
+    assert result.pivots < 1000

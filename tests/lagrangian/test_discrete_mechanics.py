@@ -241,12 +241,16 @@ def test_discrete_energy_stays_in_a_band_of_h_squared(stepper):
 
 @pytest.mark.parametrize("stepper", ["midpoint", "verlet", "galerkin4"])
 def test_energy_does_not_drift_in_1e5_steps(stepper):
-    """Slope by regression, times the whole time, against the width of the band: less than 5 % (the orbit wanders inside it)."""
-    traj = dal.simulate(WELL, stepper, h=0.1, t_end=10_000.0, **START)
-    t, e = traj.t[1:], traj.energy[1:]
-    drift = np.polyfit(t, e, 1)[0] * t[-1]
-    assert abs(drift) < 0.05 * np.ptp(e)
-    assert np.ptp(e[-10_000:]) == pytest.approx(np.ptp(e[:10_000]), rel=0.1)
+    """The orbit is chaotic, so one run is a sample: four from starts 1e-9 apart. Slope by regression, times the whole time, against the
+    width of the band scatters by 2 %, the spread of the second half against that of the first by 5 %: means within 4 and 10 %."""
+    drift, spread = [], []
+    for k in range(4):
+        traj = dal.simulate(WELL, stepper, h=0.1, t_end=10_000.0, q0=np.array(START["q0"]) + 1e-9 * k, v0=START["v0"])
+        t, e = traj.t[1:], traj.energy[1:]
+        drift.append(np.polyfit(t, e, 1)[0] * t[-1] / np.ptp(e))
+        spread.append(np.std(e[50_000:]) / np.std(e[:50_000]))
+    assert abs(np.mean(drift)) < 0.04
+    assert np.mean(spread) == pytest.approx(1.0, abs=0.1)
 
 
 def test_minimisation_form():

@@ -92,14 +92,23 @@ def test_a_whip_of_a_hundred_rods_swings_for_ten_seconds(method, spatial):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spatial", [False, True])
-@pytest.mark.parametrize("method", SECOND)
-def test_a_fine_whip_survives(method, spatial):
+def test_a_fine_whip_survives(spatial):
     """Rods of 0.1 m at h = 0.01 s, whose own swings are faster than the step: most steps are split. Under the midpoint rule kinetic energy
-    stays below twice what gravity gives (100 kg falling by 5 m); forces at nodes, as of the trapezoidal rule, are unstable there."""
-    traj = dal.simulate(whip(100, spatial, 0.1), method, h=0.01, t_end=10.0)
+    stays below twice what gravity gives (100 kg falling by 5 m)."""
+    traj = dal.simulate(whip(100, spatial, 0.1), "midpoint", h=0.01, t_end=10.0)
     assert traj.status == "ok" and finite(traj)
-    if method == "midpoint":
-        assert traj.kinetic.max() < 2 * 100 * 9.81 * 5 * 2
+    assert traj.kinetic.max() < 2 * 100 * 9.81 * 5 * 2
+
+
+@pytest.mark.parametrize("spatial", [False, True])
+@pytest.mark.parametrize("nudge", [0.0, 1e-9, 2e-9])
+def test_a_whip_too_fine_for_forces_at_nodes_is_run_or_refused(spatial, nudge):
+    """There the trapezoidal rule is unstable, and whether a run meets the ceiling of energy is a matter of round-off: rows are numbers, and
+    energy is below what the ceiling allows or the run has ended with words about it."""
+    traj = dal.simulate(whip(30, spatial, 0.1), "trapezoidal", h=0.01, t_end=5.0, q0={"j0": nudge}, on_fail="return")
+    assert finite(traj)
+    assert traj.status == "ok" or "kinetic energy has grown" in traj.status
+    assert traj.report()["energy"].verdict != "pass"
 
 
 @pytest.mark.parametrize("method", METHODS)

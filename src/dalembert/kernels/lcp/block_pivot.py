@@ -77,7 +77,7 @@ def block_pivot(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
     while True:
         if not solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):
             return SINGULAR
-        if repeats(side, info):
+        if repeats(side, 0, info):
             return CYCLE
         tol = options[FEASIBILITY] * size(z)
         if info[SYMMETRIC] == 0.0 and worst(side, z, w, lower, upper) <= tol:

@@ -33,7 +33,7 @@ def cottle_dantzig(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
                 clean = False
         if clean:
             return SOLVED
-        if repeats(side, info):
+        if repeats(side, 0, info):
             return CYCLE
         for s in range(n):
             if guard[s] == 0 and side[s] != FREE and lower[s] < upper[s]:

@@ -76,7 +76,7 @@ def keller(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
         if not build(M, lower, upper, side, A, 1e-14):
             return SINGULAR
         while s >= 0:
-            if repeats(side, info):
+            if repeats(side, 0, info):
                 return CYCLE
             status = drive(A, s, x, side, lower, upper, guard, options[LIMIT], w, info)
             if status != SOLVED:

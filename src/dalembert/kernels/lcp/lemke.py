@@ -1,10 +1,11 @@
 """Lemke's method: see `dalembert.complementarity.lemke`."""
 
 from dalembert.kernels._jit import apart, inline, kernel
-from dalembert.kernels.lcp.codes import FEASIBILITY, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, RAY, SINGULAR, SOLVED, UPPER, WARM
+from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, RAY, SINGULAR, SOLVED, UPPER, WARM
 from dalembert.kernels.lcp.dense import axpy
 from dalembert.kernels.lcp.dictionary import build, sides, values
 from dalembert.kernels.lcp.exchanges import GROUP, current, exchange, settle
+from dalembert.kernels.lcp.guard import forget, repeats
 from dalembert.kernels.lcp.judge import residuals
 from dalembert.kernels.lcp.lemke_steps import (
     column_of_parameter,
@@ -25,17 +26,22 @@ _GOOD = 1e-9
 
 @apart
 def _follow(T, C, x, lo, hi, sign, lower, upper, side, entering, direction, waiting, tiny, limit, w, V, I, info):
-    """Follow the path from a vertex until the parameter leaves. Returns SOLVED, RAY or PIVOT_LIMIT.
+    """Follow the path from a vertex until the parameter leaves. Returns SOLVED, RAY, CYCLE or PIVOT_LIMIT.
 
+    No path meets a vertex twice but by round-off, in ties of a degenerate problem: looked for once the path is long, after 4 n pivots.
     entering: the column that moves, direction: +1 up, -1 down, waiting: exchanges that wait in C, tiny: see `steps`.
     """
     n, column, t = x.shape[0], C[GROUP], V[6]
     row_var, col_var, place, ties, P = I[0], I[1], I[2], I[3], I[4:6]
+    usual = info[PIVOTS] + 4 * n
+    forget(info)
     while True:
         if info[PIVOTS] >= limit:
             return PIVOT_LIMIT
         info[PIVOTS] += 1.0
         var = col_var[entering]
+        if info[PIVOTS] > usual and repeats(side, var, info):
+            return CYCLE
         width = upper[var] - lower[var] if var < n else (1.0 if var == 2 * n else float("inf"))
         current(T, C, P, waiting, entering, column)
         theta = min(width, steps(column, direction, x, lo, hi, tiny, t))
@@ -146,7 +152,7 @@ def lemke(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
 
     The second continues where the first ended, others start from the bounds with another covering vector and larger least pivots. A ray
     counts when met twice. The best point of all paths is the answer where none is right to round-off: sides of a degenerate problem may
-    have a singular matrix M_aa, while the values at the end of the path solve it.
+    have a singular matrix M_aa, while the values at the end of the path solve it. A path that cycles ends its attempt.
     """
     warm, rays, best = options[WARM] != 0.0, 0, float("inf")
     if not warm:

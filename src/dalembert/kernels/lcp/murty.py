@@ -68,7 +68,7 @@ def murty(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
                 return PIVOT_LIMIT
             if not abs(A[r, r]) > tiny:
                 return SINGULAR
-            if repeats(side, info):
+            if repeats(side, 0, info):
                 return CYCLE
             _toggle(A, r, x, side, lower, upper, n)
             info[PIVOTS] += 1.0
