@@ -1,6 +1,7 @@
 """Factorisations of dense matrices in place: L U with partial pivoting, and U^T D^-1 U of symmetric positive definite ones."""
 
-from dalembert.kernels._jit import apart, inline
+from dalembert.kernels._jit import ARRAY, BOOL, INT, VOID, apart, far, inline
+from dalembert.kernels.lcp.codes import INTS, MATRIX
 from dalembert.kernels.lcp.dense import axpy, axpy4, axpy4_twice, dot
 
 
@@ -21,7 +22,7 @@ def _pivot_row(A, c, k, order):
     return True
 
 
-@apart
+@far(BOOL(MATRIX, INT, INTS))
 def lu_factor(A, k, order):
     """P A = L U in place for the leading k x k block of A, four columns at a time. order: rows of P. False where A is singular."""
     for i in range(k):
@@ -48,7 +49,7 @@ def lu_factor(A, k, order):
     return True
 
 
-@apart
+@far(VOID(MATRIX, INT, INTS, ARRAY, ARRAY))
 def lu_solve(A, k, order, b, x):
     """x[:k] = A^-1 b[:k] by the factors of `lu_factor`. b and x are two arrays."""
     for i in range(k):

@@ -2,7 +2,8 @@
 
 import math
 
-from dalembert.kernels._jit import apart, inline, kernel
+from dalembert.kernels._jit import ARRAY, REAL, apart, far, inline, kernel
+from dalembert.kernels.lcp.codes import MATRIX
 from dalembert.kernels.lcp.dense import absolute_dot, dot
 from dalembert.kernels.status import TINY
 
@@ -32,7 +33,7 @@ def _given(M, q, lower, upper, z):
     return size
 
 
-@apart
+@far(REAL(MATRIX, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY))
 def _exact(M, q, lower, upper, z, w):
     """The relative residual, all of it; w = M z + q, residuals are numbers."""
     relative, given = 0.0, _given(M, q, lower, upper, z)

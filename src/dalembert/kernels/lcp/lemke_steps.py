@@ -4,8 +4,8 @@ Variables: z_i is i, w_i is n + i, the parameter t is 2 n. Rows hold the basic o
 T[j, i] is the derivative of row i by column j; column n is the parameter's at the start.
 """
 
-from dalembert.kernels._jit import apart, inline
-from dalembert.kernels.lcp.codes import LOWER
+from dalembert.kernels._jit import ARRAY, INT, REAL, far, inline
+from dalembert.kernels.lcp.codes import INTS, LOWER, MATRIX
 from dalembert.kernels.lcp.dense import axpy, largest, least
 from dalembert.kernels.lcp.exchanges import exchange
 
@@ -94,7 +94,7 @@ def _perturbation(i, j, d, T, sign, row_var, place):
     return sign[j] * T[k, i] / d
 
 
-@apart
+@far(INT(MATRIX, ARRAY, REAL, INT, ARRAY, INTS, INTS, INTS))
 def lexicographic(T, column, direction, count, sign, row_var, place, ties):
     """The row among ties[:count] whose perturbed ratio is least; -1 stands for the moving variable's own bound, which is not perturbed."""
     n = T.shape[1]
