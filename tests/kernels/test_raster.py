@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from dalembert.kernels.raster.triangles import paint, shrink
+from dalembert.kernels.raster.triangles import finish, paint
 
 SIZE = 12, 15  # height, width
 
 
 def painted(triangles, colours, hidden=0.0, depth=None, image=None):
     depth = np.full(SIZE, -1e30, dtype=np.float32) if depth is None else depth
-    image = np.zeros((*SIZE, 3), dtype=np.uint8) if image is None else image
-    touched = np.array([SIZE[0], -1, SIZE[1], -1])
+    image = np.zeros(SIZE, dtype=np.uint32) if image is None else image
+    touched = np.tile([SIZE[1], -1], (SIZE[0], 1))
     paint(np.array(triangles, dtype=float), np.array(colours, dtype=float), hidden, depth, image, touched)
-    rows, columns = np.nonzero(depth > -1e29)
-    if len(rows):
-        assert touched.tolist() == [rows.min(), rows.max(), columns.min(), columns.max()]
-    return depth, image
+    for row, (first, last) in zip(depth > -1e29, touched, strict=True):
+        columns = np.flatnonzero(row)
+        assert [first, last] == ([columns[0], columns[-1]] if len(columns) else [SIZE[1], -1])
+    return depth, image.view(np.uint8).reshape(*SIZE, 4)[..., :3]
 
 
 def inside(triangle):
@@ -66,10 +66,16 @@ def test_degenerate_and_distant_triangles_paint_nothing():
     assert not painted([line, away, [[0, -9, 0], [9, -9, 0], [0, -2, 0]], *bad], [[255, 255, 255, 1]] * 6)[1].any()
 
 
-def test_four_pixels_become_their_mean():
-    image = np.random.default_rng(0).integers(0, 256, (6, 8, 3), dtype=np.uint8)
-    small = np.zeros((3, 4, 3), dtype=np.uint8)
-    shrink(image, small, 1, 3, 0, 3)
-    mean = image.reshape(3, 2, 4, 2, 3).mean(axis=(1, 3))
-    assert np.abs(small[1:, :3] - mean[1:, :3]).max() <= 0.5
-    assert not small[0].any() and not small[:, 3].any()
+def test_four_pixels_become_their_mean_and_then_the_ground_again():
+    image, ground = np.random.default_rng(0).integers(0, 256, (2, 6, 8, 4), dtype=np.uint8)
+    small, depth, before = np.zeros((3, 4, 4), dtype=np.uint8), np.zeros((6, 8), dtype=np.float32), image.copy()
+    touched = np.array([[8, -1], [8, -1], [2, 3], [8, -1], [0, 5], [3, 4]])
+    pairs = (x.reshape(6, 32).view(np.uint64) for x in (image, ground))
+    finish(*pairs, depth, -1.0, touched, small.reshape(3, 16).view(np.uint32))
+    here = np.zeros((3, 4), dtype=bool)
+    here[1, 1] = here[2, :3] = True
+    mean = before.reshape(3, 2, 4, 2, 4).mean(axis=(1, 3))
+    assert np.abs(small[here] - mean[here]).max() <= 0.5 and not small[~here].any()
+    fine = here.repeat(2, axis=0).repeat(2, axis=1)
+    assert np.array_equal(image, np.where(fine[..., None], ground, before)) and np.array_equal(depth, -1.0 * fine)
+    assert (touched[2:] == [8, -1]).all()

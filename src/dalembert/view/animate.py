@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,13 @@ from PIL import Image
 
 from dalembert.errors import OptionError
 from dalembert.model.rotation import Array
+from dalembert.view.gif import gif_bytes
 from dalembert.view.picture import checked_path, write_file
 from dalembert.view.sphere import com_paths
 from dalembert.view.stage import Stage
 
 SHORTEST, LONGEST = 4.0, 10.0
 PATH_POINTS = 1200
-COLOURS_OF_GIF = 128
-NEARLY_WHITE = 247  # Pillow looks colours up to 4 levels
 
 
 def animate_trajectory(
@@ -52,12 +51,7 @@ def render_gif(
     """The animation as the bytes of a GIF file."""
     size = _checked_size(size)
     times, duration = frame_times(traj.t, fps, seconds, max_frames)
-    images = _draw_images(traj, times, size, 0.001 * duration * len(times))
-    palette = _palette(images)
-    frames = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
-    buffer = io.BytesIO()
-    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=duration, loop=0, disposal=1, optimize=False)
-    return buffer.getvalue()
+    return gif_bytes(_drawer(traj, times, size, 0.001 * duration * len(times)), len(times), duration)
 
 
 def frame_times(t: Array, fps: float, seconds: float | None, max_frames: int) -> tuple[Array, int]:
@@ -74,17 +68,20 @@ def frame_times(t: Array, fps: float, seconds: float | None, max_frames: int) ->
     return np.linspace(t[0], t[-1], count), duration
 
 
-def _draw_images(traj: Any, times: Array, size: tuple[int, int], playing: float) -> list[Image.Image]:
+def _drawer(traj: Any, times: Array, size: tuple[int, int], playing: float) -> Callable[[int], Image.Image]:
+    """What draws the image of time k; playing: how long all are shown, s."""
     nodes = np.unique(np.linspace(0, len(traj) - 1, PATH_POINTS).astype(int))
     q = configurations(traj, times)
     path, now = (np.stack(com_paths(traj.model, x), axis=1) for x in (traj.q[nodes], q))
     poses, (label, pace) = traj.model.poses(q), _clock(float(times[-1] - times[0]), playing)
     stage = Stage(traj.model, poses, now, size, f"{traj.model.name or 'model'}: {traj.meta['method']}", pace)
-    images = []
-    for k, t in enumerate(times):
-        past = path[traj.t[nodes] < t][-PATH_POINTS // 4 :]
-        images.append(stage.draw(poses[k], now[k], label.format(t), np.concatenate([past, now[k : k + 1]])))
-    return images
+    ends = np.searchsorted(traj.t[nodes], times)
+
+    def draw(k: int) -> Image.Image:
+        past = path[: ends[k]][-PATH_POINTS // 4 :]
+        return stage.draw(poses[k], now[k], label.format(times[k]), np.concatenate([past, now[k : k + 1]]))
+
+    return draw
 
 
 def configurations(traj: Any, times: Array) -> Array:
@@ -101,16 +98,6 @@ def _clock(span: float, playing: float) -> tuple[str, str]:
     digits = 0 if span >= 200 else 1 if span >= 20 else 2
     speed = span / playing if span > 0 else 1.0
     return f"t = {{:.{digits}f}} s", "" if abs(speed - 1.0) < 0.05 else f"{speed:.2g}× speed"
-
-
-def _palette(images: list[Image.Image]) -> Image.Image:
-    """One table of colours for the whole file: no flicker. White stays white."""
-    sample = [np.asarray(images[i])[::2, ::2] for i in np.unique(np.linspace(0, len(images) - 1, 6).astype(int))]
-    found = Image.fromarray(np.concatenate(sample)).quantize(COLOURS_OF_GIF, method=Image.Quantize.MEDIANCUT)
-    table = np.array(found.getpalette()).reshape(-1, 3)
-    table[table.min(axis=1) > NEARLY_WHITE] = 255
-    found.putpalette(table.ravel().tolist())
-    return found
 
 
 def _positive(what: str, value: Any) -> float:

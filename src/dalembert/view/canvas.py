@@ -1,7 +1,7 @@
 """An image that triangles, lines and words are painted on, seen along parallel rays: screen = (x . right, x . up), depth = x . eye.
 
-Painted twice as large as asked for and averaged at the end: edges come out smooth. Only the part that was painted on is cleared and
-averaged again for the next image.
+Painted twice as large as asked for and averaged at the end: edges come out smooth. Only what was painted on is averaged and
+cleared for the next image.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import matplotlib
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from dalembert.kernels.raster.triangles import paint, shrink
+from dalembert.kernels.raster.triangles import finish, paint
 from dalembert.model.rotation import Array
 
 FINE = 2  # pixels painted per pixel shown, each way
@@ -23,6 +23,7 @@ _ROUND = np.linspace(0.0, 2.0 * np.pi, 17)
 _RIM = np.stack([np.cos(_ROUND), np.sin(_ROUND), np.zeros(17)], axis=-1)
 _DISC = np.stack([np.zeros((16, 3)), _RIM[:-1], _RIM[1:]], axis=1)
 UNDER, OVER = -1e30, 1e30  # depths behind and in front of everything
+WHITE = 0xFFFFFFFF
 
 
 def camera(azimuth: float = 35.0, elevation: float = 22.0) -> Array:
@@ -45,42 +46,26 @@ class Canvas:
     def __init__(self, size: tuple[int, int], view: Array, half: float, centre: Array):
         self.size, self.view, self.half, self.centre = size, view, half, centre
         self.pixels = FINE * np.array(size)
-        self.image = np.full((*self.pixels[::-1], 3), 255, dtype=np.uint8)
+        self.image = np.full(self.pixels[::-1], WHITE, dtype=np.uint32)
         self.depth = np.full(self.pixels[::-1], UNDER, dtype=np.float32)
-        self.touched = np.empty(4, dtype=np.int64)  # rows and columns, first and last
-        self.small = np.empty((size[1], size[0], 3), dtype=np.uint8)
+        self.touched = np.empty((self.pixels[1], 2), dtype=np.int64)  # first and last pixel of each row
+        self.small = np.empty(size[::-1], dtype=np.uint32)
         self.keep()
 
     def keep(self) -> None:
         """What is painted now is what every image starts from."""
-        self._touch_all()
-        self._shrink()
-        self.ground, self.small_ground = self.image.copy(), self.small.copy()
-        self.depth[:] = UNDER
-        self._touch_none()
-
-    def clear(self) -> None:
-        """Start again."""
-        top, bottom, left, right = self.touched
-        part = slice(top, bottom + 1), slice(left, right + 1)
-        self.image[part], self.depth[part] = self.ground[part], UNDER
-        self._touch_none()
+        self.ground, self.touched[:] = self.image.copy(), (0, self.pixels[0] - 1)
+        self._finish()
+        self.small_ground = self.small.copy()
 
     def finished(self) -> Image.Image:
-        """The picture in the size that was asked for."""
+        """The picture in the size that was asked for. The next one starts again."""
         self.small[:] = self.small_ground
-        self._shrink()
-        return Image.fromarray(self.small)
+        self._finish()
+        return _opened(self.small)
 
-    def _shrink(self) -> None:
-        top, bottom, left, right = self.touched // FINE
-        shrink(self.image, self.small, top, bottom + 1, left, right + 1)
-
-    def _touch_all(self) -> None:
-        self.touched[:] = 0, self.pixels[1] - 1, 0, self.pixels[0] - 1
-
-    def _touch_none(self) -> None:
-        self.touched[:] = self.pixels[1], -1, self.pixels[0], -1
+    def _finish(self) -> None:
+        finish(self.image.view(np.uint64), self.ground.view(np.uint64), self.depth, UNDER, self.touched, self.small)
 
     def affine(self) -> tuple[Array, Array]:
         """(A (3, 3), b (3,)): pixels x, y (downwards) and depth of a point p are p A + b."""
@@ -117,10 +102,14 @@ class Canvas:
 
     def words(self, at: tuple[float, float], text: str, size: float, colour: str, anchor: str = "la", bold: bool = False) -> None:
         """Words at a place in pixels of the picture, under what is painted later."""
-        image = Image.fromarray(self.image)
+        image = _opened(self.image)
         write(image, (FINE * at[0], FINE * at[1]), text, FINE * size, colour, anchor, bold)
-        self.image[:] = np.asarray(image)
-        self._touch_all()
+        self.image[:] = np.frombuffer(image.tobytes("raw", "RGBX"), dtype=np.uint32).reshape(self.image.shape)
+
+
+def _opened(image: Array) -> Image.Image:
+    """A copy of pixels (height, width), uint32, as an image of red, green and blue."""
+    return Image.frombuffer("RGBX", image.shape[::-1], image, "raw", "RGBX", 0, 1).convert("RGB")
 
 
 def rgb(colour: str) -> Array:

@@ -31,7 +31,6 @@ class Painter:
     def draw(self, poses: Array, centre: Array, clock: str, note: str = "", faded: bool = False) -> Array:
         """Image (height, width, 3) of one configuration; poses (bodies, 4, 4)."""
         self.canvas.centre = centre
-        self.canvas.clear()
         self.machine.paint(self.canvas, poses, FADED if faded else 0.0)
         image = self.canvas.finished()
         self._write(image, clock, note)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from PIL import Image
 from dalembert.model.rotation import Array
 from dalembert.progress import Progress
 from dalembert.view.compare_board import Board, strip_layout
+from dalembert.view.gif import gif_bytes
 from dalembert.view.picture import checked_path, write_file
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".html", ".gif", ".png")
 FPS, WINDOW, WINDOWS = 10, 2.5, 3
-COLOURS_OF_GIF = 96
 
 
 def write_page(result: Comparison, path: Any, progress: bool | None = None) -> Path:
@@ -73,17 +74,14 @@ def _png(image: Array) -> bytes:
 
 
 def _gif(draw: Callable[[float], Array], times: Array, progress: bool | None) -> bytes:
-    images = []
+    drawn = itertools.count(1)
     with Progress(progress, "drawing", 0, len(times), 1.0 / FPS) as bar:
-        for k, t in enumerate(times):
-            images.append(draw(float(t)))
-            bar.update(k + 1)
-    sample = [images[i] for i in np.unique(np.linspace(0, len(images) - 1, 4).astype(int))]
-    palette = Image.fromarray(np.concatenate(sample)).quantize(COLOURS_OF_GIF, method=Image.Quantize.MEDIANCUT)
-    frames = [Image.fromarray(x).quantize(palette=palette, dither=Image.Dither.NONE) for x in images]
-    buffer = io.BytesIO()
-    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=1000 // FPS, loop=0, disposal=1, optimize=False)
-    return buffer.getvalue()
+
+        def image(k: int) -> Image.Image:
+            bar.update(next(drawn))
+            return Image.fromarray(draw(float(times[k])))
+
+        return gif_bytes(image, len(times), 1000 // FPS)
 
 
 def frame_times(t_end: float, windows: int = WINDOWS) -> Array:

@@ -66,7 +66,6 @@ class Stage:
         """Image of one configuration; poses (bodies, 4, 4), centres (bodies, 3), past (k, bodies, 3): centres of mass up to now."""
         away = self.frame.middle(centres)
         self.canvas.centre = self.frame.centre + away
-        self.canvas.clear()
         if self.frame.follows:
             self._draw_grid(away)
         self.machine.paint_shadow(self.canvas, poses, self.frame.floor + away[2])

@@ -1,99 +1,121 @@
 """Flat triangles painted into an image, the nearer before the farther (z-buffer).
 
-A pixel (j, i) lies in the triangle a, b, c if its weights u, w of b and c satisfy u >= 0, w >= 0, u + w <= 1, where
+A pixel (j, i) is painted if it lies in the triangle a, b, c, edges included. With a the highest and c the lowest corner (y grows
+downwards), row i lies between the edge ac and, above b, ab, else bc; it meets an edge pq at
 
-    (j, i) = a + u (b - a) + w (c - a);       its depth is  z = z_a + u (z_b - z_a) + w (z_c - z_a).
+    x = p_x + (i - p_y) (q_x - p_x)/(q_y - p_y).
 
-A row of pixels meets each of the three conditions in an interval: the span is where these overlap. Larger z is nearer to the eye.
+Depth is that of the plane of the triangle, z = z_a + (j - a_x) z_x + (i - a_y) z_y. Larger z is nearer to the eye.
+A pixel is one number, red + 2^8 green + 2^16 blue + 2^24 255: a span of a row is painted several pixels at a time, without branches.
 """
+
+import math
 
 import numpy as np
 
 from dalembert.kernels._jit import inline, kernel
 
-
-@inline
-def _narrow(value, slope, low, high):
-    """The part of [low, high] where value + slope j >= 0."""
-    if slope > 0.0:
-        return max(low, -value / slope), high
-    if slope < 0.0:
-        return low, min(high, -value / slope)
-    return (low, high) if value >= 0.0 else (1.0, 0.0)
+EVEN = 0x00FF00FF  # red and blue of a pixel; green is between them, so that sums have room for carries
 
 
 @inline
-def _cover(near, pixels, z, dz, begin, end, red, green, blue):
-    """A span of a row in a colour that hides what is behind; depth z + dz j."""
-    for j in range(begin, end + 1):
-        here = z + dz * j
+def _slope(p, q):
+    """(q_x - p_x)/(q_y - p_y) of an edge that goes down; of level ones, which no row is cut at, any number."""
+    return (q[0] - p[0]) / max(q[1] - p[1], 1e-9)
+
+
+@inline
+def _cover(near, pixels, z, dz, colour):
+    """A span of a row in a colour that hides what is behind; depth z + dz j, in single precision."""
+    for j in range(len(near)):
+        here = z + dz * np.float32(np.int32(j))
+        nearer = here >= near[j]
+        near[j] = here if nearer else near[j]
+        pixels[j] = colour if nearer else pixels[j]
+
+
+@inline
+def _mix(near, pixels, z, dz, colour, whole, part):
+    """A span of a row in a colour of which whole/256 shows, or part/256 behind something nearer: (256 - s) pixel + s colour, over 256."""
+    for j in range(len(near)):
+        here, below, s = z + dz * j, int(pixels[j]), part
         if here >= near[j]:
-            near[j] = here
-            pixels[j, 0], pixels[j, 1], pixels[j, 2] = red, green, blue
-
-
-@inline
-def _mix(near, pixels, z, dz, begin, end, colour, hidden):
-    """A span of a row in a colour of which a part shows."""
-    for j in range(begin, end + 1):
-        here, shows = z + dz * j, colour[3]
-        if here < near[j]:
-            shows *= hidden
-        elif shows == 1.0:
-            near[j] = here
-        for n in range(3):
-            pixels[j, n] = int(pixels[j, n] + shows * (colour[n] - pixels[j, n]) + 0.5)
+            s = whole
+            if whole == 256:
+                near[j] = here
+        even = (256 - s) * (below & EVEN) + s * (colour & EVEN) + 0x00800080
+        odd = (256 - s) * (below >> 8 & EVEN) + s * (colour >> 8 & EVEN) + 0x00800080
+        pixels[j] = (even >> 8 & EVEN) | (odd & EVEN << 8)
 
 
 @kernel
 def paint(triangles, colours, hidden, depth, image, touched):
     """triangles (n, 3, 3): x, y in pixels, z; colours (n, 4): red, green, blue from 0 to 255, and how much of them shows, from 0 to 1.
 
-    depth (height, width) and image (height, width, 3) are changed. hidden: by how much less a colour shows where something nearer was
-    painted before. Only what shows fully hides what comes later. touched: first and last row, first and last column that were painted on,
-    widened. Triangles that are not finite paint nothing.
+    depth (height, width), float32, and image (height, width), uint32, are changed. hidden: by how much less a colour shows where something
+    nearer was painted before. Only what shows fully hides what comes later. touched (height, 2): first and last pixel of each row that was
+    painted on, widened. Triangles that are not finite paint nothing.
     """
     height, width = depth.shape
     for k in range(len(triangles)):
         a, b, c = triangles[k, 0], triangles[k, 1], triangles[k, 2]
+        if b[1] < a[1]:
+            a, b = b, a
+        if c[1] < b[1]:
+            b, c = c, b
+            if b[1] < a[1]:
+                a, b = b, a
+        if not (c[1] >= 0.0 and a[1] <= height - 1.0 and c[1] - a[1] < 1e15):
+            continue
         bx, by, cx, cy = b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]
         area = bx * cy - cx * by
-        low, high = min(a[1], min(b[1], c[1])), max(a[1], max(b[1], c[1]))
-        if not (abs(area) > 1e-12 and abs(area) < 1e30 and high >= 0.0 and low <= height - 1.0):
+        if not (abs(area) > 1e-12 and abs(area) < 1e30):
             continue
-        first, last = int(max(low, -1.0) + 1.0), int(min(high, height - 1.0))
-        if low <= 0.0:
-            first = 0
-        du, dw = cy / area, -by / area  # of u and w along a row
-        dz = du * (b[2] - a[2]) + dw * (c[2] - a[2])
-        red, green, blue, most = np.uint8(colours[k, 0]), np.uint8(colours[k, 1]), np.uint8(colours[k, 2]), colours[k, 3]
-        for i in range(first, last + 1):
-            u = (-cx * (i - a[1]) - cy * a[0]) / area  # at j = 0
-            w = (bx * (i - a[1]) + by * a[0]) / area
-            left, right = _narrow(u, du, 0.0, width - 1.0)
-            left, right = _narrow(w, dw, left, right)
-            left, right = _narrow(1.0 - u - w, -du - dw, left, right)
-            if not left <= right:
-                continue
-            begin, end = int(left), int(right)
-            if begin < left:
-                begin += 1
+        zx = ((b[2] - a[2]) * cy - (c[2] - a[2]) * by) / area
+        zy = ((c[2] - a[2]) * bx - (b[2] - a[2]) * cx) / area
+        ab, bc, ac = _slope(a, b), _slope(b, c), _slope(a, c)
+        colour = int(colours[k, 0]) | int(colours[k, 1]) << 8 | int(colours[k, 2]) << 16 | 255 << 24
+        whole = int(256.0 * colours[k, 3] + 0.5)
+        for i in range(math.ceil(max(a[1], 0.0)), math.floor(min(c[1], height - 1.0)) + 1):
+            one = a[0] + (i - a[1]) * ac
+            other = a[0] + (i - a[1]) * ab if i < b[1] else b[0] + (i - b[1]) * bc
+            begin, end = math.ceil(max(min(one, other), 0.0)), math.floor(min(max(one, other), width - 1.0))
             if begin > end:
                 continue
-            touched[0], touched[1] = min(touched[0], i), max(touched[1], i)
-            touched[2], touched[3] = min(touched[2], begin), max(touched[3], end)
-            z = a[2] + u * (b[2] - a[2]) + w * (c[2] - a[2])
-            if most == 1.0 and hidden == 0.0:
-                _cover(depth[i], image[i], z, dz, begin, end, red, green, blue)
+            touched[i, 0], touched[i, 1] = min(touched[i, 0], begin), max(touched[i, 1], end)
+            z = a[2] + (begin - a[0]) * zx + (i - a[1]) * zy
+            near, pixels = depth[i, begin : end + 1], image[i, begin : end + 1]
+            if whole == 256 and hidden == 0.0:
+                _cover(near, pixels, np.float32(z), np.float32(zx), np.uint32(colour))
             else:
-                _mix(depth[i], image[i], z, dz, begin, end, colours[k], hidden)
+                _mix(near, pixels, z, zx, colour, whole, int(hidden * whole + 0.5))
 
 
 @kernel
-def shrink(image, small, top, bottom, left, right):
-    """small (height, width, 3): means of two by two pixels of image, in rows top to bottom - 1 and columns left to right - 1 of small."""
-    for i in range(top, bottom):
-        above, below, out = image[2 * i], image[2 * i + 1], small[i]
-        for j in range(left, right):
-            for n in range(3):
-                out[j, n] = (int(above[2 * j, n]) + int(above[2 * j + 1, n]) + int(below[2 * j, n]) + int(below[2 * j + 1, n]) + 2) // 4
+def finish(image, ground, depth, under, touched, small):
+    """Average where something was painted, then take it away: small (height, width), uint32, becomes the mean of two by two pixels.
+
+    image, ground (2 height, width), uint64: two neighbours at a time; depth (2 height, 2 width) becomes under, and touched empty. Red and
+    blue, then green, are summed with room for carries between them.
+    """
+    pairs, low, half = np.uint64(0x00FF00FF00FF00FF), np.uint64(EVEN), np.uint64(0x00020002)
+    width = depth.shape[1]
+    for i in range(len(small)):
+        begin, end = min(touched[2 * i, 0], touched[2 * i + 1, 0]) // 2, max(touched[2 * i, 1], touched[2 * i + 1, 1]) // 2 + 1
+        if begin >= end:
+            continue
+        above, below, out = image[2 * i, begin:end], image[2 * i + 1, begin:end], small[i, begin:end]
+        for j in range(len(out)):
+            a, b = above[j], below[j]
+            even = (a & pairs) + (b & pairs)
+            odd = (a >> np.uint64(8) & pairs) + (b >> np.uint64(8) & pairs)
+            even = (even + (even >> np.uint64(32)) + half) >> np.uint64(2) & low
+            odd = (odd + (odd >> np.uint64(32)) + half) >> np.uint64(2) & low
+            out[j] = even | odd << np.uint64(8)
+        for k in range(2 * i, 2 * i + 2):
+            pixels, first, near = image[k, begin:end], ground[k, begin:end], depth[k, 2 * begin : 2 * end]
+            for j in range(len(pixels)):
+                pixels[j] = first[j]
+            for j in range(len(near)):
+                near[j] = under
+            touched[k, 0], touched[k, 1] = width, -1
