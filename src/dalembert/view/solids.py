@@ -151,7 +151,7 @@ def _sphere(shape: Shape) -> Solid:
     return _revolved(_arc(shape.radius, -0.5 * np.pi, 0.5 * np.pi, 0.0, 13))  # type: ignore[attr-defined]
 
 
-def _cylinder(shape: Shape, sectors: int = 48) -> Solid:
+def _cylinder(shape: Shape, sectors: int = 36) -> Solid:
     r, z = shape.radius, 0.5 * shape.length  # type: ignore[attr-defined]
     return _revolved(np.array([[0.0, -z], [r, -z], [r, z], [0.0, z]]), sectors)
 
