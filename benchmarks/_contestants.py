@@ -16,7 +16,7 @@ import pinocchio
 from scipy.integrate import ode, solve_ivp
 from trees import chain, chain_mujoco, chain_pinocchio
 
-from dalembert import contracts
+from dalembert.contracts import check as contracts
 from dalembert.errors import UnknownNameError
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.aba import accelerations

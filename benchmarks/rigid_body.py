@@ -24,11 +24,10 @@ from _timing import cpu_seconds, interleaved
 from scipy.integrate import solve_ivp
 
 import dalembert as dal
-from dalembert.engine import make_engine
-from dalembert.families import find_family
 from dalembert.model.rotation import quat_conj, quat_log, quat_mul
 from dalembert.peers.mujoco import load
 from dalembert.registry import find
+from dalembert.runs.plan import Plan
 from dalembert.steppers.compose import find_composition
 from dalembert.verification import free_body
 
@@ -54,7 +53,7 @@ def ours(name: str, h: float, n: int, compose: str | None = None, model: dal.Mod
     weights = find_composition(compose).weights if compose else (1.0,)
     n = int(n)
     stepper = find("rigid-body", name)
-    engine = make_engine(model, find_family(model), stepper, h, stepper.resolve({}), None, weights)
+    engine = Plan.bare(model, stepper, h, weights).engine()
 
     def run() -> np.ndarray:
         engine.start(model.neutral(), V0)

@@ -19,8 +19,6 @@ import pinocchio
 from _timing import interleaved
 
 import dalembert as dal
-from dalembert.engine import make_engine
-from dalembert.families import find_family
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.aba import accelerations
 from dalembert.kernels.tree.crba import mass_matrix
@@ -28,6 +26,7 @@ from dalembert.kernels.tree.kinematics import sweep
 from dalembert.kernels.tree.rnea import inverse_dynamics
 from dalembert.model.dynamics import TreeDynamics
 from dalembert.registry import find
+from dalembert.runs.plan import Plan
 
 SIZES = (1, 3, 10, 30, 100, 300, 1000)
 PINOCCHIO_LIMIT = 300  # its workspace grows like n^3: 2 GB at 300 joints, more than 20 GB at 1000
@@ -247,7 +246,7 @@ def steps(n: int, rounds: int) -> dict[str, float]:
     runs: dict[str, Callable[[], object]] = {}
     for name in ("mk4", "cf4"):
         stepper = find("tree", name)
-        engine = make_engine(model, find_family(model, "tree"), stepper, h, stepper.resolve({}), None, (1.0,))
+        engine = Plan.bare(model, stepper, h).engine()
 
         def run(engine=engine) -> None:
             engine.start(q, v)

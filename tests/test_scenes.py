@@ -9,7 +9,7 @@ import pytest
 from dalembert import scenes
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import Model
-from dalembert.options import choose_stepper
+from dalembert.runs.choice import choose_stepper
 from dalembert.verification import sleeping_threshold
 
 HEAVY_TOP = json.loads((Path(__file__).parent / "data" / "heavy_top.json").read_text())

@@ -36,16 +36,16 @@ _PUBLIC = {
     "Plane": "dalembert.model",
     "Mesh": "dalembert.model",
     "Convex": "dalembert.model",
-    "simulate": "dalembert.running",
-    "resume": "dalembert.running",
-    "load": "dalembert.recording",
+    "simulate": "dalembert.runs.simulate",
+    "resume": "dalembert.runs.resume",
+    "load": "dalembert.runs.recording",
     "load_model": "dalembert.importers",
-    "Simulation": "dalembert.interactive",
-    "Trajectory": "dalembert.trajectory",
-    "compiled": "dalembert.inputs",
+    "Simulation": "dalembert.runs.simulation",
+    "Trajectory": "dalembert.runs.trajectory",
+    "compiled": "dalembert.runs.controls",
     "steppers": "dalembert.registry",
     "stepper": "dalembert.user_stepper",
-    "check_stepper": "dalembert.contracts",
+    "check_stepper": "dalembert.contracts.check",
     "advise": "dalembert.advising",
     "compare": "dalembert.comparison",
     "work_precision": "dalembert.comparison",
@@ -65,19 +65,19 @@ _MODULES = {
     "se2": "groups.se2",
     "quat": "groups.quat",
     "scenes": "scenes",
-    "monitors": "monitors",
+    "monitors": "runs.monitors",
     "verification": "verification",
 }
 
 __all__ = [*_PUBLIC, *_MODULES, "__version__"]
 
 if TYPE_CHECKING:
-    from dalembert import monitors, scenes, verification
+    from dalembert import scenes, verification
     from dalembert.advising import advise
     from dalembert.citations import cite
     from dalembert.comparison import compare, work_precision
     from dalembert.complementarity import LCPResult, lcp
-    from dalembert.contracts import check_stepper
+    from dalembert.contracts.check import check_stepper
     from dalembert.errors import (
         ArchiveError,
         AssemblyError,
@@ -90,14 +90,16 @@ if TYPE_CHECKING:
     )
     from dalembert.groups import quat, se2, se3, so3
     from dalembert.importers import load_model
-    from dalembert.inputs import compiled
-    from dalembert.interactive import Simulation
     from dalembert.lagrangian import Lagrangian
     from dalembert.model import Body, Box, Capsule, Convex, Cylinder, Damper, Joint, Mesh, Model, Motor, Plane, Sphere, Spring, Wrench
-    from dalembert.recording import load
     from dalembert.registry import steppers
-    from dalembert.running import resume, simulate
-    from dalembert.trajectory import Trajectory
+    from dalembert.runs import monitors
+    from dalembert.runs.controls import compiled
+    from dalembert.runs.recording import load
+    from dalembert.runs.resume import resume
+    from dalembert.runs.simulate import simulate
+    from dalembert.runs.simulation import Simulation
+    from dalembert.runs.trajectory import Trajectory
     from dalembert.user_stepper import stepper
 
 

@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any
 
 from dalembert.errors import DalembertError, OptionError, UnknownNameError
+from dalembert.runs.trajectory import Trajectory
 from dalembert.steppers.compose import COMPOSITIONS
-from dalembert.trajectory import Trajectory
 
 ALWAYS = ("dalembert", "numba", "numpy")
 
@@ -49,8 +49,7 @@ def keys_of(used: Any) -> tuple[str, ...]:
     """Keys of a trajectory, of a stepper, composition, peer ("cayley", "cayley+suzuki4", "mujoco:rk4") or key, or of several of these."""
     if isinstance(used, Trajectory):
         compose = used.meta["compose"]
-        formulas = ("casadi",) if used.is_lagrangian else ()
-        return (*formulas, *used.stepper.references, *((COMPOSITIONS[compose].reference,) if compose else ()))
+        return (*used.model.references, *used.stepper.references, *((COMPOSITIONS[compose].reference,) if compose else ()))
     if isinstance(used, str):
         return tuple(key for name in used.split("+") for key in _keys_of_name(name.strip()))
     if isinstance(used, Iterable):

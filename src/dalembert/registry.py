@@ -68,11 +68,16 @@ class Stepper:
     step: Any = field(default=None, repr=False, compare=False)
     prepare: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     program: Callable[..., Any] | None = field(default=None, repr=False, compare=False)  # of a Lagrangian: see lagrangian/program.py
-    engine: Callable[..., Any] | None = field(default=None, repr=False, compare=False)  # what runs it instead of the compiled loop
+    engine: str = ""  # what runs it instead of the compiled loop: a file of runs/engines, and after a colon what that is to be told
     python: bool = False
     proved: bool = False  # of a tree: step sizes are proved, see dal.advise
     family: str = ""  # family whose state the step keeps; by default the one named like the system
     adaptive: bool = False  # the error follows tolerances, not h
+
+    @property
+    def engine_name(self) -> str:
+        """The file of `runs/engines` that runs it."""
+        return self.engine.partition(":")[0] or ("python" if self.python else "compiled")
 
     @property
     def family_name(self) -> str:
@@ -135,7 +140,7 @@ def steppers(**wanted: Any) -> list[Stepper]:
     For `conserves` and `handles` the wanted word must be among the entries.
     """
     load_all()
-    known = {f for f in Stepper.__dataclass_fields__ if f not in ("step", "prepare", "program", "engine")}
+    known = {f for f in Stepper.__dataclass_fields__ if f not in ("step", "prepare", "program")}
     for key in wanted:
         if key not in known:
             raise UnknownNameError("property of a stepper", key, known)
@@ -168,7 +173,7 @@ def find(system: str, name: str) -> Stepper:
 
 def describe(stepper: Stepper) -> dict[str, Any]:
     """A stepper as plain data, so that a file can be read where the method is not installed."""
-    skip = ("step", "prepare", "program", "engine", "options")
+    skip = ("step", "prepare", "program", "options")
     data = {k: getattr(stepper, k) for k in Stepper.__dataclass_fields__ if k not in skip}
     return {**data, "options": [[o.name, o.default, o.meaning] for o in stepper.options]}
 

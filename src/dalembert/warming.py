@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from dalembert import contract_runs, registry, scenes
-from dalembert.contract_machines import floating_chain, free_body, pinned_chain
+from dalembert import registry, scenes
+from dalembert.contracts import runs as contract_runs
+from dalembert.contracts.machines import floating_chain, free_body, pinned_chain
 from dalembert.model import Model
-from dalembert.running import simulate
+from dalembert.runs.simulate import simulate
 
 Task = tuple[str, Callable[[], object]]
 CLOSED = ("four-bar", "rolling-disk")  # loops, and rows on velocities
@@ -19,7 +20,7 @@ STEPPERS_OF_TREES = ("midpoint", "trapezoidal", "symplectic-euler", "mk4")
 def tasks() -> Iterator[Task]:
     """(What is compiled, a call that compiles it)."""
     for stepper in registry.steppers():
-        if not stepper.python and stepper.engine is None:
+        if not stepper.python and not stepper.engine:
             yield f"{stepper.name} ({stepper.system})", lambda s=stepper: _step(s)  # type: ignore[misc]
     for name in STEPPERS_OF_TREES:
         yield f"{name}: hinges, springs, dampers, limits, wrenches", lambda n=name: _loaded(n)  # type: ignore[misc]

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from dalembert import contracts
-from dalembert.contract_runs import machines
+from dalembert.contracts import check as contracts
+from dalembert.contracts.runs import machines
 from dalembert.registry import Stepper, find, steppers
 from dalembert.steppers.compose import COMPOSITIONS, Composition
 

@@ -159,7 +159,7 @@ def test_table_cells_keep_their_columns():
 
 
 def test_variables_of_a_file_are_described():
-    from dalembert.recording import variables
+    from dalembert.runs.recording import variables
 
     def written(kind):
         m = dal.Model(gravity=(0, 0, 0))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dalembert as dal
-from dalembert.reporting.lagrangian_facts import LagrangianFacts
-from dalembert.trajectory import Trajectory
+from dalembert.report.lagrangian_facts import LagrangianFacts
+from dalembert.runs.trajectory import Trajectory
 
 TURN = ((0.0, -1.0), (1.0, 0.0))
 START = {"q0": (1.0, 0.0), "v0": (0.1, 1.1)}

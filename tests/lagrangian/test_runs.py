@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import dalembert as dal
-from dalembert import monitors
-from dalembert.recording import journal_path
+from dalembert.runs import monitors
+from dalembert.runs.recording import journal_path
 
 TURN = ((0.0, -1.0), (1.0, 0.0))
 START = {"q0": (1.0, 0.0), "v0": (0.1, 1.1)}
@@ -61,7 +61,6 @@ def test_a_run_has_what_runs_of_models_have():
     assert np.allclose(traj.energy, traj.kinetic + traj.potential)
     assert set(traj.solver) == {"iterations", "max_iterations", "residual", "substeps"}
     assert "kepler" in repr(traj)
-    assert traj.is_lagrangian
 
 
 def test_between_nodes_the_motion_is_straight():

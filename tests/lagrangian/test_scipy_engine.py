@@ -5,9 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import dalembert as dal
-from dalembert.engine import make_engine
-from dalembert.families import find_family
 from dalembert.registry import find
+from dalembert.runs.plan import Plan
 from dalembert.verification import Pendulum
 
 METHODS = ("lsoda", "dop853")
@@ -21,7 +20,7 @@ def run(system, method, h=0.1, t_end=5.0, q0=(np.pi / 2,), **options):
 
 def engine(method, h=0.1, system=REDUCED, control=None, **options):
     stepper = find("lagrangian", method)
-    return make_engine(system, find_family(system), stepper, h, stepper.resolve(options), control, (1.0,))
+    return Plan.bare(system, stepper, h, **options).engine(control)
 
 
 @pytest.mark.parametrize("tol", [1e-6, 1e-9, 1e-12])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dalembert as dal
-from dalembert.recording import journal_path
+from dalembert.runs.recording import journal_path
 
 CHILD = """
 import sys
@@ -113,7 +113,7 @@ def test_resume_refuses_the_past_and_a_broken_step_count(tmp_path):
 def test_resume_elsewhere_warns(tmp_path, monkeypatch):
     path = tmp_path / "run.h5"
     dal.simulate(top(), h=0.01, t_end=1.0, save=path)
-    monkeypatch.setattr("dalembert.environment._cpu_model", lambda: "another CPU")
+    monkeypatch.setattr("dalembert.runs.environment._cpu_model", lambda: "another CPU")
     with pytest.warns(UserWarning, match="not bit for bit.*another CPU"):
         dal.resume(path, 2.0)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dalembert.contract_lagrangians import relaxes
-from dalembert.contract_runs import engine_of, machines
+from dalembert.contracts.lagrangians import relaxes
+from dalembert.contracts.runs import engine_of, machines
 from dalembert.kernels.status import OK
 from dalembert.registry import steppers
 
@@ -20,7 +20,7 @@ def test_no_step_size_is_too_small(stepper):
         for h in SIZES:
             model, q0, v0 = machine
             engine = engine_of(stepper, machine, h)
-            n = PYTHON_STEPS if stepper.python or stepper.engine is not None else STEPS
+            n = PYTHON_STEPS if stepper.python or stepper.engine else STEPS
             n = min(n, round(2.0 / h))
             chunk = engine.advance(n, n)
             assert chunk.error is None and chunk.status == OK, (model.name, h)

@@ -6,7 +6,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from dalembert import contract_runs
+from dalembert.contracts import runs as contract_runs
 from dalembert.errors import OptionError
 from dalembert.registry import find
 from dalembert.steppers._compositions import DIGITS, suzuki_digits

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import dalembert as dal
-from dalembert.engine import CompiledEngine
 from dalembert.errors import SimulationError, UnsupportedError
-from dalembert.families.rigid_body import FAMILY
 from dalembert.kernels.rigid_body import layout as at
 from dalembert.kernels.status import OK
 from dalembert.registry import find
+from dalembert.runs.plan import Plan
 from dalembert.verification.lagrange_top import LagrangeTop
 
 LENGTH, GRAVITY, TILT, I3 = 4.0, 10.0, np.radians(10.0), 2.0
@@ -165,7 +164,7 @@ def thesis_run(stepper, mass, omega3, h, T=10.0):
     turn by more than 90 degrees from a smaller one.
     """
     method = find("rigid-body", stepper)
-    engine = CompiledEngine(top(mass).frozen(), FAMILY, method, h, method.resolve({}))
+    engine = Plan.bare(top(mass).frozen(), method, h).engine()
     engine.start(Q0, np.array([0.0, 0.0, omega3]))
     weight = -mass * GRAVITY * np.array([0.0, np.sin(TILT), np.cos(TILT)])  # body axes
     kick = 0.5 * h * np.cross([0.0, 0.0, LENGTH], weight)

@@ -27,8 +27,8 @@ def tell(s: Lagrangian, as_json: bool) -> None:
 def describe(s: Lagrangian) -> dict[str, Any]:
     """Plain data about a system."""
     from dalembert.families import find_family
-    from dalembert.options import unhandled
     from dalembert.registry import steppers
+    from dalembert.runs.choice import unhandled
 
     family = find_family(s)  # type: ignore[arg-type]
     able = [x.name for x in steppers(system="lagrangian") if not unhandled(s, family, x)]  # type: ignore[arg-type]

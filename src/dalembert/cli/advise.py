@@ -20,8 +20,8 @@ def command(
     """Print step sizes for which the equations of a step are proved, or were found, to be solvable at the start of a scene."""
     from dalembert.advising import advise
     from dalembert.families import find_family
-    from dalembert.options import unhandled
     from dalembert.registry import steppers
+    from dalembert.runs.choice import unhandled
 
     found = shell.find_scene(scene)
     model = found.model()

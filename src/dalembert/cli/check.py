@@ -19,7 +19,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
 ) -> None:
     """Load a saved run, print its report, exit by its verdict: 0 for pass and warn, 1 for fail."""
-    from dalembert.recording import load
+    from dalembert.runs.recording import load
 
     traj = load(run)
     if as_json:

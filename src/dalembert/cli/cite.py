@@ -22,7 +22,7 @@ def command(
 
     used: list[object] = list(stepper or ())
     if run is not None:
-        from dalembert.recording import load
+        from dalembert.runs.recording import load
 
         used.append(load(run))
     typer.echo(cite(used), nl=False)

@@ -199,7 +199,7 @@ def _tell(result: Comparison, as_json: bool) -> None:
 
 
 def _draw(result: Comparison, out: Path, progress: bool | None) -> None:
-    if result.is_tree and not result.is_lagrangian and out.suffix.lower() in (".html", ".gif", ".png"):
+    if result.look.drawable and out.suffix.lower() in (".html", ".gif", ".png"):
         result.page(out, progress)
     else:
         result.plot(out)

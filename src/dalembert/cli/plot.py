@@ -19,7 +19,7 @@ def command(
     gif: Annotated[Path | None, typer.Option("--gif", help="Animation of the moving body.")] = None,
 ) -> None:
     """Draw energy, momentum, velocities and joints of a saved run (of a Lagrangian: its coordinates); --gif also animates bodies."""
-    from dalembert.recording import load
+    from dalembert.runs.recording import load
 
     traj = load(run)
     out = run.with_suffix(".png") if out is None else out

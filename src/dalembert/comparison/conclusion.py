@@ -1,6 +1,6 @@
 """What a comparison of runs of one machine says, in plain words.
 
-A run drifts if its energy has certainly risen or fallen along a line (`reporting/drift.py`), or if the mean of its last tenth lies further
+A run drifts if its energy has certainly risen or fallen along a line (`report/drift.py`), or if the mean of its last tenth lies further
 from the start than twice the usual oscillation, the median over 32 parts of the run of max - min, and in its
 second half it never comes back to the start (to a twentieth of the largest change in the first half).
 """
@@ -14,11 +14,11 @@ import numpy as np
 from dalembert.comparison import measures
 from dalembert.model.rotation import Array
 from dalembert.peers import is_peer
-from dalembert.reporting.drift import BLOCKS, find_drift
+from dalembert.report.drift import BLOCKS, find_drift
 
 if TYPE_CHECKING:
     from dalembert.comparison.runs import Comparison, Row
-    from dalembert.trajectory import Trajectory
+    from dalembert.runs.trajectory import Trajectory
 
 ROUND_OFF = 1e-9  # relative: below this a change of energy counts as none
 EXACT = 1e-11  # relative: momentum that is kept to round-off

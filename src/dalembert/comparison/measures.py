@@ -4,6 +4,7 @@ a system given by a Lagrangian."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
-from dalembert.trajectory import Trajectory
+from dalembert.runs.trajectory import Trajectory
 
 FORCED = {"wrench", "damping", "function", "force"}
 
@@ -48,7 +49,7 @@ def energy_error(traj: Trajectory, scale: float | None = None) -> Array:
 
     Of E - work where forces act: nan for peers, which keep no account of the work, and where constraints that depend on time do work.
     """
-    if traj.is_lagrangian and "driven" in traj._run_model.formulas.features:
+    if traj._run_model.driven:
         return np.full(len(traj), np.nan)
     with np.errstate(over="ignore", invalid="ignore"):
         e = traj.energy - traj.work if forced(traj._run_model) else traj.energy
@@ -74,16 +75,20 @@ def momentum_error(traj: Trajectory) -> Array:
     account of it). Tree: see `tree_momentum.py`. Lagrangian: the declared symmetries, nan if there are none.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        if traj.is_lagrangian:
-            return _of_symmetries(traj)
-        if is_tree(traj._run_model):
-            return momentum_of_tree(traj)
-        return (_about_pivot if traj._run_model.joints[0].kind == "spherical" else _of_free_body)(traj)
+        return kept_momentum(traj._run_model, traj)
 
 
-def _of_symmetries(traj: Trajectory) -> Array:
+@singledispatch
+def kept_momentum(system: Any, traj: Trajectory) -> Array:
+    """`momentum_error` by the kind of system."""
+    if is_tree(system):
+        return momentum_of_tree(traj)
+    return (_about_pivot if system.joints[0].kind == "spherical" else _of_free_body)(traj)
+
+
+@kept_momentum.register
+def _(model: Lagrangian, traj: Trajectory) -> Array:
     """The largest departure of a momentum dL/dv . xi, over the largest size of its terms."""
-    model = traj._run_model
     if not model.symmetry_names:
         return np.full(len(traj), np.nan)
     terms = model.momentum_size(traj.q, traj.v).max(axis=0)
@@ -131,9 +136,13 @@ def attitude(model: Model, q: Array) -> Array:
 
 def group_error(traj: Trajectory) -> float:
     """Largest departure of the norm of a quaternion from 1; nan where q has none. Lagrangian: largest holonomic residual."""
-    if isinstance(traj._run_model, Lagrangian):
-        return float(np.abs(traj.constraint).max()) if traj.constraint.size else float("nan")
-    model, at = traj._run_model, traj._run_model.q_slices()
+    return off_group(traj._run_model, traj)
+
+
+@singledispatch
+def off_group(model: Any, traj: Trajectory) -> float:
+    """`group_error` by the kind of system."""
+    at = model.q_slices()
     starts = [at[j.name].start + slot for j in model.joints for slot in j.coordinates.quaternion_slots()]
     with np.errstate(over="ignore"):
         off = [float(np.abs(np.linalg.norm(traj.q[:, k : k + 4], axis=1) - 1.0).max()) for k in starts]
@@ -144,3 +153,8 @@ def angle_between(a: Array, b: Array) -> float:
     """Angle of the rotation from a to b, rad, 0 ... pi; exact for small angles too."""
     d = quat_mul(quat_conj(a), b)
     return 2.0 * float(np.arctan2(np.linalg.norm(d[1:]), abs(d[0])))
+
+
+@off_group.register
+def _(model: Lagrangian, traj: Trajectory) -> float:
+    return float(np.abs(traj.constraint).max()) if traj.constraint.size else float("nan")

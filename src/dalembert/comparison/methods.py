@@ -7,15 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dalembert import options
-from dalembert.engine import make_engine
 from dalembert.errors import OptionError
-from dalembert.families import find_family
 from dalembert.model.rotation import Array
 from dalembert.peers import Outcome, find_peer, is_peer
-from dalembert.running import composition_weights, simulate
+from dalembert.runs import checks
+from dalembert.runs.plan import Plan
+from dalembert.runs.simulate import simulate
+from dalembert.runs.trajectory import Trajectory
 from dalembert.steppers.compose import find_composition
-from dalembert.trajectory import Trajectory
 
 NODES = 20_000
 TIMED = {"rigid-body": 1_000_000}  # steps that are done again to measure them; other families: NODES
@@ -43,8 +42,7 @@ class Method:
         if is_peer(self.name):
             find_peer(self.name).check(model, ignore)
             return
-        family, stepper = options.choose_stepper(model, self.name, ignore)
-        composition_weights(self.compose, stepper, model.without(ignore), family, self.h)
+        Plan.of(model, self.name, self.h, self.compose, ignore, call="compare")
 
     def run(
         self,
@@ -61,8 +59,8 @@ class Method:
 
         every: keep the state every so many steps; None: such that at most about NODES are kept.
         """
-        h, n = options.step_count(self.h, t_end)
-        every = bounding(n) if every is None else options.check_every(every, n)
+        h, n = checks.step_count(self.h, t_end)
+        every = bounding(n) if every is None else checks.check_every(every, n)
         if is_peer(self.name):
             peer = find_peer(self.name)
             return _best(lambda: peer.run(peer, model, q, v, h, n, self.rtol, every, ignore, progress), repeats)
@@ -104,10 +102,8 @@ def stepping_seconds(traj: Trajectory) -> float:
     Of a long run only the first steps are done again; the others cost as much. The engine runs the model as the run did: without what
     that ignored.
     """
-    model = traj._run_model
-    family = find_family(model, traj.meta["family"])
-    weights = composition_weights(traj.meta["compose"], traj.stepper, model, family, traj.h)
-    engine = make_engine(model, family, traj.stepper, traj.h, traj.meta["options"], None, weights)
+    plan = Plan.from_meta(traj.model, traj.stepper, traj.meta)
+    engine = plan.engine()
     every = int(traj.meta["every"])
     n = (len(traj) - 1) * every
     if not n:
@@ -115,7 +111,7 @@ def stepping_seconds(traj: Trajectory) -> float:
     engine.restart(traj.states[0], 0)
     engine.advance(1, 1)
     engine.restart(traj.states[0], 0)
-    timed = min(n, TIMED.get(family.name, NODES))
+    timed = min(n, TIMED.get(plan.family.name, NODES))
     part = max(1, timed // (10 * every)) * every
     done, spent = 0, 0.0
     while done < timed and spent < SECONDS:
@@ -149,12 +145,12 @@ def make_method(entry: Any) -> Method:
         peer = find_peer(name)
         if compose is not None or (third is not None and not peer.adaptive):
             raise OptionError(f"method {entry!r}: {name} takes neither a composition nor a tolerance.")
-        return Method(name, options.seconds(f"method {entry!r}: h", entry[1]), rtol=None if third is None else _number(entry, third))
+        return Method(name, checks.seconds(f"method {entry!r}: h", entry[1]), rtol=None if third is None else _number(entry, third))
     if compose is not None and third is not None:
         raise OptionError(f"method {entry!r}: two compositions, {compose!r} and {third!r}.")
     if third is not None:
         find_composition(third)
-    return Method(name, options.seconds(f"method {entry!r}: h", entry[1]), compose if third is None else third)
+    return Method(name, checks.seconds(f"method {entry!r}: h", entry[1]), compose if third is None else third)
 
 
 def _number(entry: Any, text: Any) -> float:

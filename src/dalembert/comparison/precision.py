@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dalembert import options
 from dalembert.comparison import measures
 from dalembert.comparison.methods import make_method
 from dalembert.comparison.reference import Reference, make_reference
@@ -18,6 +17,7 @@ from dalembert.errors import OptionError
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.peers import Outcome
+from dalembert.runs import checks
 
 REPEATS = 3
 LARGEST = 0.3  # errors above this (rad, or relative) are outside the range where an order shows
@@ -104,8 +104,8 @@ def work_precision(
     for what, given in (("steppers", steppers), ("hs", hs)):
         if not isinstance(given, (list, tuple, np.ndarray)) or not len(given):
             raise OptionError(f"work_precision: {what} is {given!r}; expected a list of at least one.")
-    options.check_progress(progress)
-    t_end = options.seconds("t_end", t_end)
+    checks.check_progress(progress)
+    t_end = checks.seconds("t_end", t_end)
     model: Any = m.frozen()
     ignore = model.check_features(ignore)
     methods = [make_method((name, h)) for name in steppers for h in hs]

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from dalembert import options
+from dalembert.comparison.looks import look_of, trusted
 from dalembert.comparison.measures import angle_between, attitude, forced, is_tree
 from dalembert.comparison.methods import Method, split_name
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.families import fitting
 from dalembert.kernels.rigid_body import layout as at
-from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
-from dalembert.model.compile_rigid_body import dissipative, initial_state, system_array
+from dalembert.model.compile_rigid_body import initial_state, system_array
 from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
 from dalembert.peers import PEERS
 from dalembert.registry import steppers
+from dalembert.runs import checks
 
 FINER = 8  # the reference takes so many steps per step of the finest run
 SENSITIVE = 1e-3  # rad, m
@@ -81,16 +81,8 @@ def make_reference(
     if wanted == "exact":
         raise OptionError(f"reference 'exact': no exact solution of model {model.name!r} is known from this start; None takes a fine run.")
     if wanted is None:
-        wanted = _default(model)
+        wanted = trusted(model)
     return fine(model, wanted, q, v, t_end, h, ignore, progress)
-
-
-def _default(model: Any) -> str:
-    """The method that is trusted most for a kind of system."""
-    if isinstance(model, Lagrangian):
-        able = {s.name for s in steppers(system="lagrangian") if not options.unhandled(model, fitting(model)[0], s)}  # type: ignore[arg-type]
-        return "dop853" if "dop853" in able else "scipy:dop853"
-    return "mk8" if is_tree(model) else "scipy:dop853" if dissipative(model) else "cayley+kahan-li6"
 
 
 def fine(
@@ -113,7 +105,7 @@ def fine(
         step = t_end / np.ceil(t_end) if is_tree(model) else t_end
         pair, text = [Method(stepper, step, rtol=r) for r in (1e-12, 1e-10)], f"{name} at rtol 1e-12"
     else:
-        _, n = options.step_count(h, t_end)
+        _, n = checks.step_count(h, t_end)
         finer = max(2, min(FINER, MAX_STEPS // n) // 2 * 2)
         pair = [Method(stepper, t_end / (finer * n), compose), Method(stepper, t_end / (finer * n // 2), compose)]
         text = f"{name} at h = {pair[0].h:g} s"
@@ -124,7 +116,7 @@ def fine(
         if traj.status != "ok":
             raise OptionError(f"reference {name!r}: {traj.status}")
         ends.append(end_of(model, traj.q[-1]))
-    apart, unit = distance(model, *ends), " rad" if not is_tree(model) else "" if isinstance(model, Lagrangian) else " rad or m"
+    apart, unit = distance(model, *ends), look_of(model).unit
     if apart > SENSITIVE:
         return Reference(None, f"none, the motion is too sensitive (chaotic): two fine runs ({text}) end {apart:.1e}{unit} apart", apart)
     return Reference(ends[0], f"{text}, certain to {max(apart, 1e-15):.0e}{unit}", max(apart, 1e-15))

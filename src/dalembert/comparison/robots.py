@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dalembert import options
 from dalembert.comparison.methods import Method
 from dalembert.comparison.tree_momentum import floats
 from dalembert.errors import OptionError
@@ -18,6 +17,7 @@ from dalembert.model import Model
 from dalembert.model.parts import WORLD
 from dalembert.model.rotation import Array, quat_conj, rotate
 from dalembert.registry import steppers
+from dalembert.runs import choice
 
 RIVALS = ("mujoco:euler", "mujoco:implicitfast", "mujoco:rk4")
 ROUGH = {"contact", "limits", "spherical limits", "joint friction", "loops"}  # what no comparison includes
@@ -60,9 +60,9 @@ def random_start(model: Model, seed: int = 0, speed: float = 1.0) -> tuple[Array
 def default_methods(model: Model, h: float, ignore: tuple[str, ...] = ()) -> list[Method]:
     """The first variational stepper that handles the model (else the first of all), and three integrators of MuJoCo, at one step."""
     known = [(f, s) for f in families() if f.fits(model) for s in steppers(system=f.name) if not s.python]
-    able = [s for f, s in known if not options.unhandled(model, f, s, ignore)]
+    able = [s for f, s in known if not choice.unhandled(model, f, s, ignore)]
     if not able:
-        options.choose_stepper(model, None, ignore)  # says why
+        choice.choose_stepper(model, None, ignore)  # says why
     own = next((s for s in able if s.symplectic), able[0])
     return [Method(name, h) for name in (own.name, *RIVALS)]
 

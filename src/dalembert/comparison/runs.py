@@ -7,21 +7,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dalembert import options
 from dalembert.comparison import measures
+from dalembert.comparison.looks import Look, look_of
 from dalembert.comparison.methods import Method, make_method
 from dalembert.comparison.reference import Reference, make_reference
 from dalembert.comparison.table import number, text_table
-from dalembert.errors import OptionError, UnsupportedError
+from dalembert.errors import OptionError
 from dalembert.families import find_family
-from dalembert.lagrangian import Lagrangian
-from dalembert.model import Model
 from dalembert.peers import Outcome, is_peer
-from dalembert.trajectory import Trajectory
-
-TREE_HEADS = ("method", "h (s)", "steps", "us/step", "energy drift", "energy band", "momentum", "group", "end (rad, m)", "verdict")
-FORMULA_HEADS = (*TREE_HEADS[:7], "constraint", "end", "verdict")
-HEADS = ("method", "h (s)", "steps", "CPU (s)", "energy drift", "energy band", "momentum", "group", "attitude (rad)", "verdict")
+from dalembert.runs import checks
+from dalembert.runs.trajectory import Trajectory
+from dalembert.systems import System, as_system
 
 
 @dataclass(frozen=True)
@@ -87,16 +83,14 @@ class Comparison:
         return measures.is_tree(self.model)
 
     @property
-    def is_lagrangian(self) -> bool:
-        """True for systems given by a formula."""
-        return isinstance(self.model, Lagrangian)
+    def look(self) -> Look:
+        """What is shown of this kind of system."""
+        return look_of(self.model)
 
     @property
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Heads, and the rows as text."""
-        if self.is_lagrangian:
-            return FORMULA_HEADS, [r.tree_cells for r in self.rows]
-        return (TREE_HEADS, [r.tree_cells for r in self.rows]) if self.is_tree else (HEADS, [r.cells for r in self.rows])
+        return self.look.heads, [r.tree_cells if self.look.per_step else r.cells for r in self.rows]
 
     @property
     def text(self) -> str:
@@ -110,21 +104,13 @@ class Comparison:
     @property
     def notes(self) -> list[str]:
         """What the numbers are relative to, what end states were measured against, what was left out."""
-        if not self.is_tree:
-            return [
-                "energy relative to the largest kinetic energy, momentum to the largest momentum; CPU time of the steps alone.",
-                f"attitude: end of the run against: {self.reference.text}.",
-                *([f"{', '.join(self.ignored)} left out for all methods alike."] if self.ignored else []),
-            ]
-        lines = [
-            "energy relative to the largest kinetic energy of the run that has least of it, momentum to that at the start; CPU time of "
-            "the steps alone.",
-            f"end: end of the run against: {self.reference.text}.",
-        ]
-        if self.is_lagrangian:
-            return [lines[0].replace("that at the start", "the size of its terms"), lines[1]]
+        lines = [self.look.relative, f"{self.look.end}: end of the run against: {self.reference.text}."]
         left = f"{', '.join(self.ignored) or 'nothing'} left out for all methods alike"
-        return [*lines, f"smooth dynamics: {left}; energy and momentum are those of one model for all."]
+        if self.look.smooth:
+            lines.append(f"smooth dynamics: {left}; energy and momentum are those of one model for all.")
+        elif self.ignored:
+            lines.append(f"{left}.")
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists; None where a number does not exist."""
@@ -166,8 +152,7 @@ class Comparison:
 
     def page(self, path: Any, progress: bool | None = None) -> Any:
         """The machines side by side, their errors below: a page (.html), an animation (.gif) or a picture (.png)."""
-        if self.is_lagrangian:
-            raise UnsupportedError(f"page: {self.model!r} has no bodies to draw; plot(path) draws the errors over time.")
+        self.model.needs_bodies("page")
         from dalembert.view.compare_robots import write_page
 
         return write_page(self, path, progress)
@@ -177,7 +162,7 @@ class Comparison:
 
 
 def compare(
-    m: Model | Lagrangian,
+    m: System,
     methods: Sequence[Any],
     t_end: float,
     q0: Any = None,
@@ -197,12 +182,11 @@ def compare(
 
         dal.compare(m, [("cayley", 0.01), ("cayley", 0.01, "suzuki4"), ("mujoco:rk4", 0.01)], t_end=10, v0=...).text
     """
-    if not isinstance(m, (Model, Lagrangian)):
-        raise OptionError(f"compare: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
+    as_system(m, "compare")
     if not isinstance(methods, (list, tuple)) or not methods:
         raise OptionError(f"compare: methods is {methods!r}; expected a list such as [('cayley', 0.01), ('tln', 0.01)].")
-    options.check_progress(progress)
-    options.seconds("t_end", t_end)
+    checks.check_progress(progress)
+    checks.seconds("t_end", t_end)
     chosen = [make_method(entry) for entry in methods]
     model: Any = m.frozen()
     ignore = model.check_features(ignore)

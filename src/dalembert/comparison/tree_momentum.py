@@ -20,7 +20,7 @@ from dalembert.model.parts import WORLD
 from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
-    from dalembert.trajectory import Trajectory
+    from dalembert.runs.trajectory import Trajectory
 
 HARDLY = 1e-3
 ROWS = 20_000  # nodes at a time: poses of all bodies take memory

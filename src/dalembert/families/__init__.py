@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import UnsupportedError
-from dalembert.model import Model
 from dalembert.model.rotation import Array
 
 
@@ -26,12 +25,15 @@ class Family:
     compose: the system array for the weights of a composition, where the family's steps go by them.
     usable: a checkpoint whose notes beside the mechanics are put in order where they cannot be used.
     expect: writes into the system array what a run from a start, without control, cannot exceed.
+    call_functions: writes the address of forces given as functions into the system array.
+    limit: the step that is certified at a state, limit_along: at every node of a run (its own h, or a smaller one to try).
+    remedy: what to try when a step cannot be solved, from an advice and the step: a sentence.
     """
 
     name: str
     kind: str
-    fits: Callable[[Model], bool]
-    features: Callable[[Model], set[str]]
+    fits: Callable[[Any], bool]
+    features: Callable[[Any], set[str]]
     system: Callable[..., Array]  # of (model, options), and of the stepper where that brings its own program
     start: Callable[[Array, Array, Array], Array]
     nodal: Any
@@ -39,13 +41,32 @@ class Family:
     ledger: Any
     work_size: Callable[[Array], int]
     info_size: int
-    unpack: Callable[[Model, Array, Array], dict[str, Array]]
-    advise: Callable[[Model, Array, Array, str], Any]
+    unpack: Callable[[Any, Array, Array], dict[str, Array]]
+    advise: Callable[[Any, Array, Array, str], Any]
     accounted: frozenset[str] = frozenset()
     partial: bool = False
     compose: Callable[[Array, Array], Array] | None = None
     usable: Callable[[Array, Array], Array] | None = None
-    expect: Callable[[Model, Array, Array, Array, Array], None] | None = None
+    corrects: bool = True  # what a step tells as its residual is the last correction relative to the velocity; else a relative residual
+    expect: Callable[[Any, Array, Array, Array, Array], None] | None = None
+    call_functions: Callable[[Array, int], None] | None = None
+    limit: Callable[[Any, Array, Array, str], float] | None = None
+    limit_along: Callable[[str, Any], float] | None = None
+    remedy: Callable[[Any, float, str, str], str] | None = None
+
+    def arrays(self, model: Any, stepper: Any, options: dict[str, Any], weights: Any, functions: int = 0) -> Array:
+        """A system as the one constant array of the compiled loop, with the stepper's program or what it prepares.
+
+        weights: of the substeps of a composition. functions: address of the forces that are functions, where the steps call them.
+        """
+        if stepper.program is not None:
+            return self.system(model, options, stepper)
+        system = self.system(model, options)
+        if functions and self.call_functions is not None:
+            self.call_functions(system, functions)
+        longer = None if stepper.prepare is None else stepper.prepare(system, options)
+        system = system if longer is None else longer
+        return self.compose(system, np.array(weights, dtype=float)) if self.compose is not None and len(weights) > 1 else system
 
     def keeps_account(self, model: Any, controlled: bool) -> bool:
         """True if a run of the model keeps an account."""
@@ -66,13 +87,18 @@ def families() -> tuple[Family, ...]:
     return lagrangian.FAMILY, rigid_body.FAMILY, variational.FAMILY, tree.FAMILY
 
 
+def family_named(name: str) -> Family:
+    """The family of that name."""
+    return next(f for f in families() if f.name == name)
+
+
 def fitting(model: Any) -> list[Family]:
     """All families that fit a system: of a Lagrangian one, of a Model those that its joints allow."""
     lagrangian, *others = families()
     return [lagrangian] if lagrangian.fits(model) else [f for f in others if f.fits(model)]
 
 
-def find_family(model: Model, name: str | None = None) -> Family:
+def find_family(model: Any, name: str | None = None) -> Family:
     """The first family that fits a model (or the one of that name); UnsupportedError if there is none."""
     for family in fitting(model):
         if name in (None, family.name):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dalembert.families import Family
@@ -50,6 +52,26 @@ def advise(model: Model, q: Array, v: Array, stepper: str):
     return advise_rigid_body(J, state[at.ANGULAR : at.ANGULAR + 3] / J, stepper)
 
 
+def limit(model: Model, q: Array, v: Array, stepper: str) -> float:
+    """The certified step at one state."""
+    advice = advise(model, q, v, stepper)
+    return float(min(advice.h_newton, advice.h_jacobian))
+
+
+def limit_along(stepper: str, traj: Any) -> float:
+    """The smallest certified step of all nodes."""
+    return min(limit(traj._run_model, q, v, stepper) for q, v in zip(traj.q, traj.v, strict=True))
+
+
+def remedy(advice: Any, h: float, stepper: str, rescue: str) -> str:
+    """What to try when a step cannot be solved."""
+    bound = min(advice.h_newton, advice.h_jacobian)  # the smaller one guarantees both
+    if 0 < bound < np.inf:
+        return f"The largest step that is provably solvable here is h = {bound:.4g} s."
+    other = "" if stepper == "cayley" else ", or stepper 'cayley'"
+    return f"No step size is provably safe for this method; try a smaller h{other}."
+
+
 FAMILY = Family(
     name="rigid-body",
     kind="rigid-body",
@@ -65,4 +87,8 @@ FAMILY = Family(
     unpack=unpack,
     advise=advise,
     accounted=frozenset({"gravity", "wrench", "damping"}),
+    corrects=False,
+    limit=limit,
+    limit_along=limit_along,
+    remedy=remedy,
 )

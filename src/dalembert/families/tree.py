@@ -26,6 +26,11 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     return {"q": states[:, :nq], "v": v, "v_interval": v, **account_of(states, nq + nv + 1)}
 
 
+def call_functions(system: Array, address: int) -> None:
+    """Let the steps call the machine code at an address for the forces that are functions."""
+    system[at.FUNCTION], system[at.PASSIVE] = address, 1.0
+
+
 def account_of(states: Array, before: int) -> dict[str, Any]:
     """Work, impulse and the account by kinds of force so far; NaN in files of versions that kept none. before: numbers ahead of it."""
     columns = states[:, before:] if states.shape[1] == before + account.SIZE else np.full((len(states), account.SIZE), np.nan)
@@ -57,5 +62,6 @@ FAMILY = Family(
     unpack=unpack,
     advise=advise,
     accounted=ACCOUNTED,
+    call_functions=call_functions,
     partial=True,
 )

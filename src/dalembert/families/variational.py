@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import ModelError, UnsupportedError
+from dalembert.errors import ModelError, OptionError, UnsupportedError
 from dalembert.families import Family
 from dalembert.families.ceiling import expect
-from dalembert.families.tree import ACCOUNTED, account_of
+from dalembert.families.tree import ACCOUNTED, account_of, call_functions
 from dalembert.kernels._jit import NODAL, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
 from dalembert.kernels.tree import layout as at
@@ -23,6 +23,8 @@ from dalembert.kernels.tree.variational.newton import STALE
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
 from dalembert.model.rotation import Array
+
+SHRINK = 0.8  # of h, from one trial of h="auto" to the next, where no node says by how much
 
 
 def start(system: Array, q: Array, v: Array) -> Array:
@@ -96,6 +98,35 @@ def advise(model: Model, q: Array, v: Array, stepper: str) -> Any:
     return advise_tree(model, q, v, stepper)
 
 
+def limit(model: Any, q: Array, v: Array, stepper: str) -> float:
+    """The certified step at one state; OptionError where nothing is proved."""
+    advice = advise(model, q, v, stepper)
+    if not advice.rigorous["h_newton"]:
+        from dalembert.solvability.certify import unproved
+
+        raise OptionError(
+            f"h='auto': no step size of {model!r} is proved ({'; '.join(unproved(model))}); "
+            f"give h, such as the estimate {advice.h_newton:.3g} s of dal.advise."
+        )
+    return float(min(advice.h_newton, advice.h_jacobian))
+
+
+def limit_along(stepper: str, traj: Any) -> float:
+    """The step of the run where Kantorovich's condition holds for every one of its steps, else a smaller one."""
+    from dalembert.solvability.certify import certified_steps
+
+    proved = certified_steps(traj._run_model, traj.h, traj.q, traj.v_interval) & (traj.solver["substeps"] == 0.0)
+    return traj.h if bool(np.all(proved)) else SHRINK * traj.h
+
+
+def remedy(advice: Any, h: float, stepper: str, rescue: str) -> str:
+    """What to try when a step cannot be solved."""
+    bound = min(advice.h_newton, advice.h_jacobian)  # the smaller one guarantees both
+    if advice.rigorous.get("h_newton") and 0 < bound < h:
+        return f"A step of h = {bound:.4g} s is provably solvable here{rescue}."
+    return f"Try a smaller h{rescue}."
+
+
 FAMILY = Family(
     name="variational",
     kind="tree",
@@ -115,4 +146,8 @@ FAMILY = Family(
     compose=compose,
     usable=usable,
     expect=expect,
+    call_functions=call_functions,
+    limit=limit,
+    limit_along=limit_along,
+    remedy=remedy,
 )

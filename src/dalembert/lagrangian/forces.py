@@ -16,7 +16,7 @@ SciPy's). The substeps of a composition have multipliers of their own, with nega
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,12 +26,11 @@ from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.lagrangian.system import Lagrangian
-    from dalembert.trajectory import Trajectory
 
 KINDS = ("holonomic", "pfaffian")
 
 
-def constraint_forces(traj: Trajectory, kind: str) -> Array:
+def constraint_forces(traj: Any, kind: str) -> Array:
     """Multipliers (N + 1, rows) of the "holonomic" or the "pfaffian" constraints at the nodes."""
     if kind not in KINDS:
         raise UnknownNameError("kind of constraint of a Lagrangian", kind, KINDS)
@@ -43,7 +42,7 @@ def constraint_forces(traj: Trajectory, kind: str) -> Array:
     return _of_kind(traj, kind, nodal_multipliers(traj._run_model, traj.q, traj.v, traj.t))
 
 
-def interval_multipliers(traj: Trajectory) -> dict[str, Array]:
+def interval_multipliers(traj: Any) -> dict[str, Array]:
     """Multipliers (N, rows) of the discrete equations, by kind."""
     if traj._multipliers is None:
         raise UnsupportedError(f"stepper {traj.stepper.name!r} keeps no forces of constraints.")
@@ -55,7 +54,7 @@ def interval_multipliers(traj: Trajectory) -> dict[str, Array]:
     return {kind: _of_kind(traj, kind, traj._multipliers[1:]) for kind in KINDS}
 
 
-def _of_kind(traj: Trajectory, kind: str, rows: Array) -> Array:
+def _of_kind(traj: Any, kind: str, rows: Array) -> Array:
     first = traj._run_model.formulas.holonomic_rows
     return rows[:, :first] if kind == "holonomic" else rows[:, first:]
 

@@ -15,12 +15,13 @@ from dalembert.lagrangian.numbers import Numbers
 from dalembert.lagrangian.reader import Reader
 from dalembert.model import validate
 from dalembert.model.rotation import Array
+from dalembert.systems import System
 
 #: features of a system that a run can leave out, and the formulas they are
 LEAVABLE = {"holonomic": ("holonomic",), "nonholonomic": ("pfaffian", "drive"), "force": ("force",), "damping": ("rayleigh",)}
 
 
-class Lagrangian:
+class Lagrangian(System, kind="lagrangian"):
     """A mechanical system given by its Lagrangian. `dal.simulate` takes it like a `Model`.
 
     n: number of coordinates. L(q, v): a number. All functions are written with NumPy or CasADi; those that need the time take an argument
@@ -104,6 +105,47 @@ class Lagrangian:
         return other
 
     # what the rest of the library asks a system ----------------------------------------------------------------------------------------
+
+    references = ("casadi",)
+
+    def check_start(self, stepper: Any, q: Array, v: Array, ignore: tuple[str, ...] = ()) -> None:
+        """OptionError where a start is singular or violates constraints."""
+        from dalembert.lagrangian.consistency import check_consistent
+
+        check_consistent(self, stepper, q, v)
+
+    def reaction(self, traj: Any, joint: str) -> Array:
+        """Multipliers (N + 1, rows) of the "holonomic" or "pfaffian" constraints at the nodes of a run: see lagrangian/forces.py."""
+        from dalembert.lagrangian.forces import constraint_forces
+
+        return constraint_forces(traj, joint)
+
+    def multipliers(self, traj: Any) -> dict[str, Array]:
+        """Multipliers of the discrete equations of a run: see lagrangian/forces.py."""
+        from dalembert.lagrangian.forces import interval_multipliers
+
+        return interval_multipliers(traj)
+
+    def extra_variables(self, traj: Any) -> list[tuple[str, Any, str, str]]:
+        """Residuals and forces of the constraints; nothing where there are none."""
+        found = []
+        if self.formulas.holonomic_rows:
+            found.append(("constraint", traj.constraint, "holonomic_row", "residuals of the holonomic constraints"))
+        if traj._multipliers is not None and traj._multipliers.shape[1]:
+            what = "forces of the constraints (holonomic, Pfaffian) in the interval before the node"
+            found.append(("multipliers", traj._multipliers, "constraint_row", what))
+        return found
+
+    @property
+    def driven(self) -> bool:
+        """True where constraints depend on time."""
+        return "driven" in self.formulas.features
+
+    def describe(self) -> str:
+        """Coordinates and constraints in words."""
+        rows = ((self.formulas.holonomic_rows, "on positions"), (self.formulas.pfaffian_rows, "on velocities"))
+        constraints = [f"{n} {'constraint' if n == 1 else 'constraints'} {what}" for n, what in rows if n]
+        return ", ".join([f"{self.n} {'coordinate' if self.n == 1 else 'coordinates'}", *constraints])
 
     @property
     def nq(self) -> int:

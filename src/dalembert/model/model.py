@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import forces as force_module
 from dalembert.model import kinematics, shapes, validate
+from dalembert.model.as_system import AsSystem
 from dalembert.model.assembly import Assembly
 from dalembert.model.features import Featured
 from dalembert.model.foreign import Foreign
@@ -25,7 +26,7 @@ from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
 from dalembert.model.states import States
 
 
-class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
+class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSystem, kind="model"):
     """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
@@ -52,6 +53,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
         self._placements: dict[str, kinematics.Placement] = {}
         self.source: dict[str, Any] = {}
         self.world_shapes: tuple[shapes.Shape, ...] = ()
+        self._made: Model | None = None  # the frozen copy, as long as nothing changes
 
     # building ------------------------------------------------------------------------------------------------------------------
 
@@ -60,6 +62,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
             raise ModelError(
                 f"model {self.name!r} belongs to a run and is frozen; build or change a model before it is simulated, or copy() it."
             )
+        self._made = None
 
     @property
     def gravity(self) -> Any:
@@ -235,17 +238,22 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
         return keyframe
 
     def frozen(self) -> Model:
-        """A copy that cannot be changed."""
-        other = self.copy()
-        other._frozen = True
-        return other
+        """A copy that cannot be changed: the same one as long as nothing changes, with all that was computed for it. Frozen: itself."""
+        if self._frozen:
+            return self
+        made = self._made
+        if made is None or made.world_shapes is not self.world_shapes or (made.name, made.source) != (self.name, self.source):
+            made = self.copy()
+            made._frozen = True
+            self._made = made
+        return made
 
     def copy(self) -> Model:
         """A copy that can be changed."""
         other = copy.copy(self)
         other._bodies, other._joints = dict(self._bodies), dict(self._joints)
         other._loops, other._nonholonomic = dict(self._loops), dict(self._nonholonomic)
-        other._tree = other._rows = None
+        other._tree = other._rows = other._made = None
         other._implicit, other._forces = dict(self._implicit), list(self._forces)
         other._excluded = set(self._excluded)
         other._motors, other._keyframes, other._placements = dict(self._motors), dict(self._keyframes), dict(self._placements)
@@ -255,7 +263,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled and deep-copied without compiled arrays, which are made anew."""
-        return {**self.__dict__, "_tree": None, "_rows": None}
+        return {**self.__dict__, "_tree": None, "_rows": None, "_made": None}
 
     # data ----------------------------------------------------------------------------------------------------------------------
 

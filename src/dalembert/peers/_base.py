@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.errors import UnsupportedError
 from dalembert.families import find_family
-from dalembert.kernels.loop import LOG_COLUMNS
-from dalembert.lagrangian import Lagrangian
+from dalembert.model import Model
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
-from dalembert.running import run_description
-from dalembert.trajectory import Trajectory
+from dalembert.runs.trajectory import Trajectory
 
 
 class Outcome(NamedTuple):
@@ -30,7 +29,7 @@ class Peer:
     """A method of another program. run(peer, model, q0, v0, h, n, rtol, every, ignore, progress) -> Outcome.
 
     handles: features of a model ("damping" being that of joints) and kinds of forces. setting: what the other program calls the method.
-    formulas: it also runs systems given by a Lagrangian, whatever they have.
+    systems: kinds that it runs.
     """
 
     name: str
@@ -41,17 +40,13 @@ class Peer:
     setting: str
     run: Callable[..., Outcome] = field(repr=False)
     adaptive: bool = False
-    formulas: bool = False
+    systems: tuple[str, ...] = ("model",)
 
     def check(self, model: Any, ignore: tuple[str, ...] = ()) -> None:
         """UnsupportedError that names what this peer does not run."""
-        if isinstance(model, Lagrangian):
-            if not self.formulas:
-                raise UnsupportedError(f"peer {self.name!r} runs machines made of bodies, not a system given by a formula: {model!r}.")
-            return
-        left = model.without(ignore)
-        missing = find_family(left).features(left) - set(self.handles)
-        forces = {f.kind for f in left.forces} - set(self.handles)
+        if model.kind not in self.systems:
+            raise UnsupportedError(f"peer {self.name!r} runs machines made of bodies, not a system given by a formula: {model!r}.")
+        missing, forces = unhandled(model, self, ignore)
         if not missing and not forces:
             return
         names = missing | {{"damper": "damping"}.get(kind, kind) for kind in forces}
@@ -80,11 +75,18 @@ class Peer:
         q, v = q[:kept], v[:kept]
         last = (kept - 1) * every if done is None else done
         status = "ok" if kept == n // every + 1 else f"step {last} at t = {last * h:.6g} s ({self.name}): the state is not finite."
-        family = find_family(model)
-        stepper = Stepper(self.name, self.summary, family.name, self.order, references=self.references, python=True)
-        meta = run_description(stepper, None, family, h, options, ignore, None)
-        meta.update(t_end=n * h, status=status, every=every)
-        nan = np.full(kept, np.nan)
-        unpacked = {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, 6))}
-        states, log = np.concatenate([q, v], axis=1), np.zeros((kept, len(LOG_COLUMNS)))
-        return Trajectory(model, stepper, meta, h * every * np.arange(kept, dtype=float), states, log, unpacked)
+        stepper = Stepper(self.name, self.summary, find_family(model).name, self.order, references=self.references, python=True)
+        meta = {"options": options, "ignore": list(ignore), "t_end": n * h, "status": status, "every": every}
+        return Trajectory.of_nodes(model, h * every * np.arange(kept, dtype=float), q, v, meta={"h": h, **meta}, stepper=stepper)
+
+
+@singledispatch
+def unhandled(system: Any, peer: Peer, ignore: tuple[str, ...]) -> tuple[set[str], set[str]]:
+    """(features, kinds of forces) that a peer does not run. Of a formula: none, it is evaluated as it is."""
+    return set(), set()
+
+
+@unhandled.register
+def _(system: Model, peer: Peer, ignore: tuple[str, ...]) -> tuple[set[str], set[str]]:
+    left = system.without(ignore)
+    return find_family(left).features(left) - set(peer.handles), {f.kind for f in left.forces} - set(peer.handles)

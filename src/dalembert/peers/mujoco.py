@@ -21,7 +21,7 @@ from dalembert.model import Model
 from dalembert.model.rotation import Array
 from dalembert.peers._base import Outcome, Peer
 from dalembert.peers.mujoco_model import compile_model, library
-from dalembert.progress import Progress
+from dalembert.runs.progress import Progress
 
 HANDLES = ("free", "pivot", "tree", "gravity", "damping", "stiffness", "armature")
 CHUNK = 5000  # steps per call of rollout

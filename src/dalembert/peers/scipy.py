@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from dalembert.peers._base import Outcome, Peer
 from dalembert.peers.scipy_lagrangian import LagrangianMotion
 from dalembert.peers.scipy_tree import TreeMotion
 
+BOTH = ("model", "lagrangian")
 HANDLES = ("free", "pivot", "tree", "gravity", "wrench", "damping", "damper", "spring", "stiffness", "armature")
 RTOL = 1e-10
 
@@ -95,10 +97,14 @@ class Motion:
         return np.concatenate([turn, spin, y[10:], self.model.gravity + rotate(unit, force) / self.body.mass])
 
 
+@singledispatch
 def _motion(model: Any) -> Motion | TreeMotion | LagrangianMotion:
-    if isinstance(model, Lagrangian):
-        return LagrangianMotion(model)
     return Motion(model) if find_family(model).name == "rigid-body" else TreeMotion(model)
+
+
+@_motion.register
+def _(model: Lagrangian) -> Motion | TreeMotion | LagrangianMotion:
+    return LagrangianMotion(model)
 
 
 def run(
@@ -135,8 +141,38 @@ def run(
 PEERS = {
     p.name: p
     for p in (
-        Peer("scipy:dop853", "SciPy, Dormand-Prince 8(5,3), adaptive", 8, HANDLES, ("scipy", "hairer1993"), "DOP853", run, True, True),
-        Peer("scipy:rk45", "SciPy, Dormand-Prince 5(4), adaptive", 5, HANDLES, ("scipy", "hairer1993"), "RK45", run, True, True),
-        Peer("scipy:radau", "SciPy, Radau IIA of order 5, implicit, adaptive", 5, HANDLES, ("scipy",), "Radau", run, True, True),
+        Peer(
+            "scipy:dop853",
+            "SciPy, Dormand-Prince 8(5,3), adaptive",
+            8,
+            HANDLES,
+            ("scipy", "hairer1993"),
+            "DOP853",
+            run,
+            True,
+            ("model", "lagrangian"),
+        ),
+        Peer(
+            "scipy:rk45",
+            "SciPy, Dormand-Prince 5(4), adaptive",
+            5,
+            HANDLES,
+            ("scipy", "hairer1993"),
+            "RK45",
+            run,
+            True,
+            ("model", "lagrangian"),
+        ),
+        Peer(
+            "scipy:radau",
+            "SciPy, Radau IIA of order 5, implicit, adaptive",
+            5,
+            HANDLES,
+            ("scipy",),
+            "Radau",
+            run,
+            True,
+            ("model", "lagrangian"),
+        ),
     )
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.lagrangian import Lagrangian
-from dalembert.lagrangian.scipy_engine import RightHandSide
+from dalembert.lagrangian.index_reduced import RightHandSide
 from dalembert.model.rotation import Array
 
 

@@ -36,7 +36,7 @@ class Scene:
 
     def simulate(self, **override: Any) -> Any:
         """`dal.simulate` with the settings of the scene; any argument of it can be given instead."""
-        from dalembert.running import simulate
+        from dalembert.runs.simulate import simulate
 
         settings = {"stepper": self.stepper, "h": self.h, "t_end": self.t_end, "q0": self.q0, "v0": self.v0}
         return simulate(self.model(), **{**settings, **override})

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 from dalembert.model.rotation import Array
-from dalembert.progress import Progress
+from dalembert.runs.progress import Progress
 from dalembert.view.compare_board import Board, strip_layout
 from dalembert.view.gif import gif_bytes
 from dalembert.view.picture import checked_path, write_file

@@ -5,23 +5,25 @@
 
 L is taken about the world's origin, or about the pivot of a body on a spherical joint; there only L is judged, since the pivot's force
 is unknown. Of a machine of several bodies or with joints: what its symmetries keep, |J - J(0)| / scale, and where forces from outside act
-|J - J(0) - impulse| / scale, with the components, the point and the scale of the report (reporting/tree.py). Runs of a body without a
+|J - J(0) - impulse| / scale, with the components, the point and the scale of the report (report/tree.py). Runs of a body without a
 ledger of work and impulse (plain-Python steppers) are judged where the symmetries of the model allow it: along the vertical for L, across
 it for p. Of a Lagrangian: |J - J(0) - push of the forces| / max |J| of each declared symmetry.
 """
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.model.rotation import Array
-from dalembert.report import is_machine
-from dalembert.reporting.facts import Facts
-from dalembert.reporting.tree import balances, conserved
-from dalembert.reporting.tree_facts import POTENTIAL, TreeFacts
+from dalembert.report.facts import Facts
+from dalembert.report.make import is_machine
+from dalembert.report.tree import balances, conserved
+from dalembert.report.tree_facts import POTENTIAL, TreeFacts
 
 UNRECORDED = "forces act, and their impulse\nwas not recorded"
 _TINY = 1e-300
@@ -42,8 +44,12 @@ def scale_of(a: Array) -> float:
 
 def is_forced(traj: Any) -> bool:
     """Whether anything but gravity does work on the bodies, or anything outside a Lagrangian."""
-    if traj.is_lagrangian:
-        return bool(traj._run_model.formulas.features & {"force", "damping"}) or traj.meta.get("control") is not None
+    return acted_on(traj._run_model, traj)
+
+
+@singledispatch
+def acted_on(system: Any, traj: Any) -> bool:
+    """`is_forced` by the kind of system."""
     if is_machine(Facts(traj)):
         facts = TreeFacts(traj)
         return bool(facts.features - POTENTIAL) or facts.damped or facts.controlled
@@ -64,8 +70,12 @@ def energy_drift(traj: Any) -> Curve | None:
 
 def momentum_drift(traj: Any) -> list[Curve]:
     """Relative errors of the angular and linear balance; those that cannot be judged are left out. Of a Lagrangian: one per symmetry."""
-    if traj.is_lagrangian:
-        return _symmetry_drift(traj)
+    return kept(traj.model, traj)
+
+
+@singledispatch
+def kept(system: Any, traj: Any) -> list[Curve]:
+    """`momentum_drift` by the kind of system."""
     if is_machine(Facts(traj)):
         return _machine_drift(traj)
     model, pivot = traj._run_model, pivot_of(traj.model)
@@ -87,8 +97,12 @@ def momentum_drift(traj: Any) -> list[Curve]:
 
 def momentum_excuse(traj: Any) -> str:
     """Why there is no momentum to show."""
-    if traj.is_lagrangian:
-        return "no symmetry was declared" if not traj.model.symmetry_names else UNRECORDED
+    return excuse(traj.model, traj)
+
+
+@singledispatch
+def excuse(system: Any, traj: Any) -> str:
+    """`momentum_excuse` by the kind of system."""
     if not is_machine(Facts(traj)):
         return UNRECORDED
     return f"not judged:\n{conserved(TreeFacts(traj))[1]}"
@@ -100,7 +114,18 @@ def _machine_drift(traj: Any) -> list[Curve]:
     return [Curve(p.label, _norm(p.series - p.series[0]) / (p.scale or 1.0)) for p in parts]
 
 
-def _symmetry_drift(traj: Any) -> list[Curve]:
+@acted_on.register
+def _(system: Lagrangian, traj: Any) -> bool:
+    return bool(system.formulas.features & {"force", "damping"}) or traj.meta.get("control") is not None
+
+
+@excuse.register
+def _(system: Lagrangian, traj: Any) -> str:
+    return UNRECORDED if system.symmetry_names else "no symmetry was declared"
+
+
+@kept.register
+def _(system: Lagrangian, traj: Any) -> list[Curve]:
     impulse = traj.impulse if is_forced(traj) else np.zeros_like(traj.momentum)
     if not np.isfinite(impulse).all():
         return []

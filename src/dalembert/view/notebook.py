@@ -6,7 +6,6 @@ import base64
 import html
 from typing import Any
 
-from dalembert.lagrangian import Lagrangian
 from dalembert.view.picture import png_bytes
 from dalembert.view.plots import plot_conservation
 
@@ -25,20 +24,12 @@ def trajectory_html(traj: Any) -> str:
 
 def _facts(traj: Any) -> dict[str, str]:
     return {
-        "model": f"{traj.model.name or 'model'} ({_size(traj.model)})",
+        "model": f"{traj.model.name or 'model'} ({traj.model.describe()})",
         "stepper": str(traj.meta["method"]),
         "step size h": f"{traj.h:g} s",
         "time": f"{traj.t[0]:g} … {traj.t[-1]:g} s, {_count(len(traj), 'node', 'nodes')}",
         "status": traj.status,
     }
-
-
-def _size(model: Any) -> str:
-    if isinstance(model, Lagrangian):
-        rows = ((model.formulas.holonomic_rows, "on positions"), (model.formulas.pfaffian_rows, "on velocities"))
-        constraints = [f"{_count(n, 'constraint', 'constraints')} {what}" for n, what in rows if n]
-        return ", ".join([_count(model.n, "coordinate", "coordinates"), *constraints])
-    return f"{_count(len(model.bodies), 'body', 'bodies')}, {model.total_mass:g} kg"
 
 
 def _count(n: int, one: str, many: str) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
+from dalembert.families import family_named
+from dalembert.lagrangian import Lagrangian
 from dalembert.model import kinematics
 from dalembert.model.rotation import Array
-from dalembert.report import is_machine
-from dalembert.reporting.facts import Facts
 from dalembert.view.drift import energy_drift, momentum_drift, momentum_excuse
 from dalembert.view.lines import thin
 from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, MUTED, Picture, checked_path, new_picture, save_picture, styled
@@ -21,10 +22,12 @@ TIME = "t (s)"
 
 def plot_trajectory(traj: Any, path: Any = None) -> Picture:
     """Figure of a run; written to a path (.png, .pdf, .svg) if one is given."""
-    if traj.is_lagrangian:
-        from dalembert.view.lagrangian_plots import plot_lagrangian
+    return panels(traj.model, traj, path)
 
-        return plot_lagrangian(traj, path)
+
+@singledispatch
+def panels(system: Any, traj: Any, path: Any) -> Picture:
+    """The figure of a run by the kind of its system."""
     from dalembert.view.tree_plots import has_joints, plot_tree
 
     if has_joints(traj.model):
@@ -44,6 +47,13 @@ def plot_trajectory(traj: Any, path: Any = None) -> Picture:
     if target is not None:
         save_picture(picture, target)
     return picture
+
+
+@panels.register
+def _(system: Lagrangian, traj: Any, path: Any) -> Picture:
+    from dalembert.view.lagrangian_plots import plot_lagrangian
+
+    return plot_lagrangian(traj, path)
 
 
 def plot_conservation(traj: Any) -> Picture:
@@ -151,8 +161,7 @@ def residual_name(traj: Any) -> str:
     """What `traj.solver["residual"]` of this run is."""
     if "rtol" in traj.meta.get("options", {}):
         return "error of a step / tolerance"
-    machine = traj.is_lagrangian or is_machine(Facts(traj))
-    return "last correction / velocity" if machine else "last relative residual"
+    return "last correction / velocity" if family_named(traj.meta["family"]).corrects else "last relative residual"
 
 
 def _draw_residual(axes: Any, t: Array, residual: Array, what: str) -> None:

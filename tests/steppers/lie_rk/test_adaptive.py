@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import dalembert as dal
-from dalembert.engine import make_engine
 from dalembert.errors import OptionError, SimulationError
-from dalembert.families import find_family
 from dalembert.kernels.status import NOT_CONVERGED
 from dalembert.registry import find
+from dalembert.runs.plan import Plan
 from dalembert.verification import free_body
 
 CASES = json.loads((Path(__file__).parents[2] / "data" / "double_pendulum.json").read_text())["cases"]
@@ -42,7 +41,7 @@ def pendulum(case):
 
 def engine_of(model, stepper, h, **options):
     method = find("tree", stepper)
-    return make_engine(model, find_family(model, "tree"), method, h, method.resolve(options), None, (1.0,))
+    return Plan.bare(model, method, h, **options).engine()
 
 
 @pytest.mark.parametrize("stepper", ADAPTIVE)

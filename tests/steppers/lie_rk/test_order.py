@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import dalembert as dal
-from dalembert.engine import make_engine
-from dalembert.families import find_family
 from dalembert.kernels.lie_rk import fixed_step
 from dalembert.registry import Stepper, find
+from dalembert.runs.plan import Plan
 from dalembert.steppers.lie_rk._tableau import Tableau, one_by_one
 
 FIXED = ["cg2", "cg3", "cg4", "cf2", "cf3", "cf4", "mk2", "mk3", "mk4"]
@@ -118,7 +117,7 @@ def test_kutta_weights_used_by_crouch_and_grossman_lose_two_orders(chain, chain_
     model, q0, v0 = chain
     values, hs = [], FIRST[2] / 2.0 ** np.arange(5)
     for h in hs:
-        engine = make_engine(model, find_family(model, "tree"), stepper, h, {}, None, (1.0,))
+        engine = Plan.bare(model, stepper, h).engine()
         engine.start(q0, v0)
         engine.advance(round(T / h), round(T / h))
         values.append(np.linalg.norm(model.difference(chain_end[0], engine.observe()[0])))
@@ -141,7 +140,7 @@ def test_restart_is_bit_for_bit(chain, stepper):
 
     def engine():
         method = find("tree", stepper)
-        made = make_engine(model, find_family(model, "tree"), method, 0.05, method.resolve({}), None, (1.0,))
+        made = Plan.bare(model, method, 0.05).engine()
         made.start(q0, v0)
         return made
 

@@ -196,7 +196,7 @@ def descriptor():
 @pytest.fixture(scope="session")
 def there_and_back():
     """there_and_back(machine, stepper, h, steps): how far the start is missed after as many steps with -h, in q and v."""
-    from dalembert.contract_runs import end_state, engine_of
+    from dalembert.contracts.runs import end_state, engine_of
     from dalembert.registry import find
 
     def miss(machine, name, h, steps, **options):

@@ -1,9 +1,6 @@
-"""What the two methods of SciPy have in common. SciPy's solvers are imported when a run begins."""
+"""What the two methods of SciPy have in common; what runs them is `runs/engines/scipy.py`."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 from dalembert.registry import Option
 
@@ -17,16 +14,3 @@ def tolerances(rtol: float, atol: float) -> tuple[Option, Option]:
     relative = Option("rtol", rtol, "error of a step relative to q, v", "", lambda x: SMALLEST <= x < 1, f"a number in [{SMALLEST:g}, 1)")
     absolute = Option("atol", atol, "error of a step, added to that", "", lambda x: 0 < x < float("inf"), "a positive number")
     return relative, absolute
-
-
-def engine_of(solver: str, needs_jacobian: bool = False) -> Callable[..., Any]:
-    """The engine of a solver of scipy.integrate; needs_jacobian: it is implicit at times."""
-
-    def make(*args: Any) -> Any:
-        import scipy.integrate
-
-        from dalembert.lagrangian.scipy_engine import ScipyEngine
-
-        return ScipyEngine(getattr(scipy.integrate, solver), needs_jacobian, *args)
-
-    return make

@@ -8,7 +8,7 @@ References: hairer1993, scipy.
 
 from dalembert.registry import register
 from dalembert.steppers.lagrangian._entry import ANY
-from dalembert.steppers.lagrangian._scipy import LIMITATIONS, engine_of, tolerances
+from dalembert.steppers.lagrangian._scipy import LIMITATIONS, tolerances
 
 register(
     name="dop853",
@@ -21,5 +21,5 @@ register(
     options=tolerances(1e-10, 1e-12),
     references=("hairer1993", "scipy"),
     rank=91,
-    engine=engine_of("DOP853"),
+    engine="scipy:DOP853",
 )(None)

@@ -8,7 +8,7 @@ References: petzold1983, scipy, lacoursiere2007 (section 6.3).
 
 from dalembert.registry import register
 from dalembert.steppers.lagrangian._entry import ANY
-from dalembert.steppers.lagrangian._scipy import LIMITATIONS, engine_of, tolerances
+from dalembert.steppers.lagrangian._scipy import LIMITATIONS, tolerances
 
 register(
     name="lsoda",
@@ -21,5 +21,5 @@ register(
     options=tolerances(1.5e-8, 1.5e-8),
     references=("petzold1983", "scipy", "lacoursiere2007"),
     rank=92,
-    engine=engine_of("LSODA", needs_jacobian=True),
+    engine="scipy:LSODA",
 )(None)

@@ -1,0 +1,1 @@
+"""The suites behind `dal.check_stepper`."""

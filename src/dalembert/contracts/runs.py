@@ -1,0 +1,156 @@
+"""Runs from which the contract of a stepper is judged: its machines, engines, errors over step sizes, long runs, derivatives of a step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.contracts import lagrangians as formulas
+from dalembert.contracts.machines import Machine, floating_chain, free_body, pinned_chain, reference, top
+from dalembert.errors import OptionError, SimulationError
+from dalembert.groups import se3, so3
+from dalembert.kernels.status import MEANING, OK
+from dalembert.model import Model
+from dalembert.model.rotation import Array
+from dalembert.registry import Stepper
+from dalembert.runs.plan import Plan
+
+ORDER_STEPS = {1: 0.004, 2: 0.04, 3: 0.05, 4: 0.08}  # largest h of the order test
+T_ORDER = 2.0
+HIGH_ORDER_FLOOR = 3e-11  # a hundred times the error of the reference (1e-13 relative)
+PYTHON_STEPS, KERNEL_STEPS = 2_000, 100_000
+LONG_STEPS = {"contract: floating chain": 0.1}  # h of long runs; 0.05 for the other machines
+
+
+def machines(stepper: Stepper, integrable: bool = False, trees: bool = True, constrained: bool = True) -> list[Machine]:
+    """The machines of the contract that a stepper handles: single bodies, and trees where it is a stepper for them; or Lagrangians.
+
+    The motion of an asymmetric top is chaotic: `integrable` asks for symmetric bodies. trees=False: the simplest machines alone.
+    """
+    if stepper.system == "lagrangian":
+        return formulas.systems(stepper, constrained, simple=not trees)
+    symmetric = integrable or "symmetric only" in stepper.handles
+    found = [
+        make(symmetric)
+        for make, needs in ((free_body, {"free"}), (top, {"pivot", "gravity"}))
+        if stepper.python or needs <= set(stepper.handles)
+    ]
+    if not found:
+        raise OptionError(f"stepper {stepper.name!r} handles {stepper.handles}; expected at least 'free', or 'pivot' and 'gravity'.")
+    if trees and stepper.system == "tree":
+        found += [floating_chain(), pinned_chain()]
+    return found
+
+
+def engine_of(stepper: Stepper, machine: Machine, h: float, weights: Any = (1.0,), options: Any = None) -> Any:
+    """An engine at the start of a machine."""
+    model, q, v = machine
+    engine = Plan.bare(model, stepper, h, weights, **(options or {})).engine()
+    engine.start(q, v)
+    return engine
+
+
+def end_state(engine: Any, n: int) -> tuple[Array, Array]:
+    """q and v after n steps."""
+    found = engine.advance(n, n)
+    if found.error is not None:
+        raise found.error
+    if found.status != OK:
+        raise SimulationError(f"{MEANING[found.status]} at step {engine.steps}, h = {engine.h}")
+    q, v = engine.observe()
+    return q.copy(), v.copy()
+
+
+def observed_order(stepper: Stepper, machine: Machine, order: int, weights: Any = (1.0,)) -> tuple[float, list[float]]:
+    """Slope of log error over log h, and the errors, at five step sizes.
+
+    Up to order 5 they are halved. Higher orders fall from 1e-6 to the accuracy of the reference in two halvings: the number of steps
+    grows by the cube root of 2, the last five errors above the floor count, and a motion for which there are fewer is made twice as fast.
+    """
+    if order < 6:
+        first = round(T_ORDER / ORDER_STEPS.get(order, 0.5))
+        points = errors_of(stepper, machine, weights, [first * 2**k for k in range(5)], 0.0)
+    else:
+        given = stepper.system == "lagrangian"
+        ladder = formulas.LADDER if given else [round(2 ** (k / 3)) for k in range(9, 34)]
+        for speed in (1.0, 0.5) if given else (4.0, 8.0, 16.0):  # half the speed: a planet that falls deeper
+            points = errors_of(stepper, (machine[0], machine[1], speed * machine[2]), weights, ladder, HIGH_ORDER_FLOOR)
+            if len(points) >= 5:
+                break
+    points = points[-5:]
+    if len(points) < 5:
+        raise SimulationError(f"only {len(points)} step sizes could be used to observe order {order}")
+    hs, errors = zip(*points, strict=True)
+    return float(np.polyfit(np.log(hs), np.log(errors), 1)[0]), list(errors)
+
+
+def reference_of(machine: Machine) -> tuple[Array, Array]:
+    """q and v at T_ORDER by SciPy."""
+    return (reference if isinstance(machine[0], Model) else formulas.reference)(machine, T_ORDER)
+
+
+def errors_of(stepper: Stepper, machine: Machine, weights: Any, ladder: list[int], floor: float) -> list[tuple[float, float]]:
+    """(h, error of the end state) for growing numbers of steps, until the error is below the floor."""
+    q_ref, v_ref = reference_of(machine)
+    points: list[tuple[float, float]] = []
+    for n in ladder:
+        try:
+            q, v = end_state(engine_of(stepper, machine, T_ORDER / n, weights), n)
+        except SimulationError:
+            continue  # too large a step for this method; enough smaller ones must remain
+        error = float(max(np.abs(machine[0].difference(q_ref, q)).max(), np.abs(v - v_ref).max()))
+        if error < floor:
+            break
+        points.append((T_ORDER / n, error))
+    return points
+
+
+def long_run(stepper: Stepper, machine: Machine, steps: int = KERNEL_STEPS) -> tuple[Array, Array, Array]:
+    """t, q, v of a long run, about 10,000 nodes of it."""
+    n = min(steps, PYTHON_STEPS) if stepper.python else steps
+    h = LONG_STEPS.get(machine[0].name, 0.05)
+    engine = engine_of(stepper, machine, h)
+    first = engine.state.copy()
+    chunk = engine.advance(n, max(1, n // 10_000))
+    if chunk.error is not None:
+        raise chunk.error
+    if chunk.status != OK:
+        raise SimulationError(f"{MEANING[chunk.status]} at step {engine.steps} of {n}, h = {h}")
+    found = engine.unpack(np.vstack([first, chunk.states]))
+    return np.concatenate([[0.0], chunk.t]), found["q"], found["v"]
+
+
+def step_derivative(stepper: Stepper, machine: Machine, h: float = 0.1) -> tuple[Array, Array, Array]:
+    """(derivative of one step by differences of fourth order, p at its start, p at its end)."""
+    model, q0, v0 = machine
+    n = model.nv
+    p0 = model.mass_matrix(q0) @ v0
+
+    def step(x: Array) -> tuple[Array, Array]:
+        q = model.integrate(q0, x[:n])
+        v = np.asarray(np.linalg.solve(model.mass_matrix(q), p0 + x[n:]), dtype=float)
+        q1, v1 = end_state(engine_of(stepper, (model, q, v), h), 1)
+        return q1, model.mass_matrix(q1) @ v1
+
+    q_end, p_end = step(np.zeros(2 * n))
+
+    def along(x: Array) -> Array:
+        q, p = step(x)
+        return np.concatenate([model.difference(q_end, q), p - p_end])
+
+    e, T = 2e-3, np.empty((2 * n, 2 * n))
+    for i, d in enumerate(e * np.eye(2 * n)):
+        T[:, i] = (8 * (along(d) - along(-d)) - (along(2 * d) - along(-2 * d))) / (12 * e)
+    return T, p0, p_end
+
+
+def omega(model: Model, p: Array) -> Array:
+    n = model.nv
+    A = np.zeros((n, n))
+    for joint in getattr(model, "joints", ()):
+        if joint.kind in ("free", "spherical"):
+            at = model.v_slices()[joint.name]
+            ad = se3.ad if joint.kind == "free" else so3.hat
+            A[at, at] = np.array([p[at] @ ad(e) for e in np.eye(at.stop - at.start)])
+    return np.block([[A, np.eye(n)], [-np.eye(n), np.zeros((n, n))]])

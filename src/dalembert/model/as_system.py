@@ -1,0 +1,76 @@
+"""What makes a `Model` a `System`: the answers that a run, a report and a picture ask of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import OptionError, UnknownNameError
+from dalembert.model import validate
+from dalembert.model.kinematics import frames
+from dalembert.model.parts import WORLD
+from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.model.touching import touching
+from dalembert.systems import System
+
+
+class AsSystem(System):
+    """Answers of a machine made of bodies."""
+
+    def check_start(self: Any, stepper: Any, q: Array, v: Array, ignore: tuple[str, ...] = ()) -> None:
+        """OptionError where a start is none for this stepper. The model is the one without what is ignored."""
+        from dalembert.model.starts import check_start
+
+        check_start(self, stepper, q, v, ignore)
+
+    def constraint_errors(self: Any, q: Array, t: Any = 0.0) -> Array:
+        """Residuals of the constraints on positions, (N, rows): loops, heights of rolling joints."""
+        found = list(self.loop_errors(q).values())
+        return np.concatenate(found, axis=1) if found else np.zeros((len(q), 0))
+
+    def reaction(self: Any, traj: Any, joint: str) -> Array:
+        """What a joint exerts at the nodes of a run; self: without what the run ignored. See model/reactions.py."""
+        from dalembert.model.reactions import joint_force
+
+        return joint_force(traj, self, joint)
+
+    def generalised_force(self: Any, q: Array, body: Any, force: Any, torque: Any, point: Any) -> Array:
+        """J^T (torque, force) of a world force at a world point (default: the centre of mass) and a world torque on a body."""
+        names = [b.name for b in self.bodies]
+        if not validate.known(body, names):
+            raise UnknownNameError("body", body, names)
+        owner = f"force on body {body!r}"
+        F, T = (validate.vector(owner, what, x, 3, OptionError) for what, x in (("force", force), ("torque", torque)))
+        frame = frames(self, q)[body]
+        com = frame.position + rotate(frame.quaternion, self.body(body).com)
+        at = com if point is None else validate.vector(owner, "point", point, 3, OptionError)
+        to_body = quat_conj(frame.quaternion)
+        wrench = np.concatenate([rotate(to_body, T + np.cross(at - frame.position, F)), rotate(to_body, F)])
+        return np.asarray(self.jacobian(body, q).T @ wrench)
+
+    def parts(self: Any, feature: str) -> list[str]:
+        """Names of the joints that make up a feature."""
+        return [x.name for x in {"loops": self.loops, "nonholonomic": self.nonholonomic}.get(feature, ())]
+
+    def detail(self: Any, features: set[str]) -> str:
+        """The first bodies that can touch, where contact is not handled."""
+        if "contact" not in features:
+            return ""
+        a, b = next(touching(self))
+        return f" ({a!r} can touch {'the world' if b == WORLD else repr(b)})"
+
+    @property
+    def portable(self: Any) -> Any:
+        """The model as a file holds it: without forces that are functions."""
+        if not any(f.kind == "function" for f in self.forces):
+            return self
+        return type(self).from_dict(self.to_dict(drop_functions=True)).frozen()
+
+    def needs_bodies(self, call: str) -> None:
+        """There are some."""
+
+    def describe(self: Any) -> str:
+        """Bodies and mass in words."""
+        n = len(self.bodies)
+        return f"{n} {'body' if n == 1 else 'bodies'}, {self.total_mass:g} kg"

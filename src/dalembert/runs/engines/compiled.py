@@ -1,0 +1,141 @@
+"""The compiled loop over the steps of one family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.kernels import loop
+from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, first_class
+from dalembert.kernels.guard import Guarded
+from dalembert.kernels.status import OK
+from dalembert.model.rotation import Array
+from dalembert.runs.controls import CompiledControl, sample
+from dalembert.runs.engines import Chunk, Stopping, times
+from dalembert.runs.functions import Functions
+
+if TYPE_CHECKING:
+    from dalembert.runs.plan import Plan
+
+
+class CompiledEngine:
+    """State, system and workspace of a run, and the compiled loop over them."""
+
+    log_columns = loop.LOG_COLUMNS
+
+    def __init__(self, plan: Plan, control: Any = None):
+        model, family = plan.acting, plan.family
+        self.model, self.family, self.h = model, family, plan.h
+        self.functions = Functions(model) if plan.evaluates_functions else None
+        self.system = plan.arrays(self.functions)
+        self.weights = np.array(plan.weights, dtype=float)
+        self.work, self.info = np.zeros(family.work_size(self.system)), np.zeros(family.info_size)
+        self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
+        self.tally = np.zeros(len(loop.LOG_COLUMNS))
+        self.counter = np.zeros(2, dtype=np.int64)
+        self.python_control: Any = control if control is not None and not isinstance(control, CompiledControl) else None
+        self.use_control = isinstance(control, CompiledControl)
+        self._compiled_control: Any = control if self.use_control else None
+        self.use_ledger = family.keeps_account(model, control is not None)
+        self._step = first_class(plan.stepper.step, STEP)
+        self._nodal = first_class(family.nodal, NODAL)
+        self._hold = first_class(family.hold, HOLD)
+        self._ledger = first_class(family.ledger if self.use_ledger else loop.no_ledger, loop.LEDGER)
+        self._control = first_class(control.kernel if self.use_control else loop.no_control, CONTROL)
+        self._run = first_class(loop.run, loop.LOOP)
+        self.state = np.zeros(0)
+
+    def start(self, q: Array, v: Array) -> None:
+        """Begin at t = 0 from q and v."""
+        state = self.family.start(self.system, q, v)
+        if self.family.expect is not None and self.python_control is None and not self.use_control:
+            self.family.expect(self.model, self.system, q, v, state)
+        self.restart(state, 0)
+
+    def restart(self, state: Array, step: int) -> None:
+        """Begin from a checkpoint: the flat state after `step` steps."""
+        self.state = np.array(state, dtype=float)
+        if self.family.usable is not None:
+            self.state = self.family.usable(self.system, self.state)
+        self.previous = self.state.copy()
+        self.counter[:] = 0
+        self.counter[loop.STEP_INDEX] = step
+        self.tally[:] = 0.0
+
+    @property
+    def steps(self) -> int:
+        """Steps done since t = 0."""
+        return int(self.counter[loop.STEP_INDEX])
+
+    @property
+    def time(self) -> float:
+        """Time of the current node."""
+        return self.steps * self.h
+
+    def observe(self) -> tuple[Array, Array]:
+        """q and v of the current node."""
+        self._nodal(self.system, self.state, self.work, self.q, self.v)
+        return self.q, self.v
+
+    def hold(self, tau: Array) -> None:
+        """Hold a generalised force until told otherwise."""
+        self._hold(self.system, np.ascontiguousarray(tau, dtype=float))
+
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
+        """Up to n steps. Ends early on failure, and between steps on request of `stop` where Python takes part in each step."""
+        first = self.steps
+        rows = (first + n) // every - first // every
+        states, log = np.empty((rows, self.state.size)), np.empty((rows, self.tally.size))
+        self.counter[loop.ROW] = 0
+        error: Stopping | None = None
+        if self.python_control is None:
+            status = self._call(n, every, states, log)
+            error = None if status == OK else self._raised()
+        else:
+            status, error = self._with_python_control(n, every, stop, states, log)
+        if self.functions is not None:
+            error = self.functions.take_error() or error
+        done = int(self.counter[loop.ROW])
+        return Chunk(status, times(first, self.steps, every, self.h), states[:done], log[:done], error)
+
+    def _raised(self) -> Exception | None:
+        """What the user's compiled code raised in the step that failed, if it did: it is asked once more, at the node before."""
+        if self.use_control and not np.isfinite(self.tau).all():
+            return self._compiled_control.problem(self.time, *self.observe())
+        if isinstance(self._step, Guarded):
+            try:
+                self._step(self.time, self.weights[0] * self.h, self.system, self.state.copy(), self.work.copy(), self.info.copy())
+            except Exception as problem:
+                return problem
+        return None
+
+    def _with_python_control(self, n: int, every: int, stop: Callable[[], bool], states: Array, log: Array) -> tuple[int, Stopping | None]:
+        for _ in range(n):
+            try:
+                tau = sample(self.python_control, self.time, *self.observe())
+            except (Exception, KeyboardInterrupt) as problem:  # the user's code: handed on together with what was computed before
+                return OK, problem
+            self.hold(tau)
+            status = self._call(1, every, states, log)
+            if status != OK or stop():
+                return status, None
+        return OK, None
+
+    def _call(self, n: int, every: int, states: Array, log: Array) -> int:
+        functions = (self._step, self._ledger, self._nodal, self._hold, self._control)
+        arrays = (self.weights, self.system, self.state, self.previous, self.work, self.info, self.q, self.v, self.tau, self.tally)
+        return int(self._run(*functions, self.use_control, self.use_ledger, self.h, n, every, *arrays, self.counter, states, log))
+
+    def unpack(self, states: Array) -> dict[str, Array]:
+        """q, v, v_interval, work, impulse and account of recorded states."""
+        return self.family.read(self.model, self.system, states, self.use_ledger)
+
+    @classmethod
+    def read(cls, plan: Plan, states: Array, controlled: bool) -> dict[str, Array]:
+        """`unpack` of a run that is over; steps are not compiled for it."""
+        return plan.family.read(plan.acting, plan.arrays(), states, plan.family.keeps_account(plan.acting, controlled))
+
+
+ENGINE = CompiledEngine

@@ -1,0 +1,186 @@
+"""SciPy's adaptive solvers on the index-reduced equations of a Lagrangian.
+
+One solver lives through the whole run and takes the steps that its tolerances ask for; nodes are read from its dense output, so that a
+multistep method keeps its history and h only says where the motion is recorded. A control is held from node to node: its jumps are no
+part of a smooth history, so a run with a control starts a new solver at every node. A run that is resumed from a checkpoint starts one
+there as well, and repeats an uninterrupted run to the tolerances, not bit for bit.
+
+The right-hand side is machine code. The flat state is (q, v, mean velocity of the interval, multipliers, work, impulse of each symmetry).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.integrate
+
+from dalembert.kernels.loop import LOG_COLUMNS
+from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
+from dalembert.lagrangian.index_reduced import NotFinite, RightHandSide, finite
+from dalembert.model.rotation import Array
+from dalembert.runs.controls import sample
+from dalembert.runs.engines import Chunk, times
+
+if TYPE_CHECKING:
+    from dalembert.runs.plan import Plan
+
+NODES = 256  # read from the dense output at once
+IMPLICIT = ("LSODA", "BDF", "Radau")  # take the Jacobian of the right-hand side
+
+
+class ScipyEngine:
+    """A run by one of SciPy's `OdeSolver` classes, the one that the stepper names: engine="scipy:DOP853"."""
+
+    log_columns = LOG_COLUMNS
+
+    def __init__(self, plan: Plan, control: Any = None):
+        solver = plan.stepper.engine.partition(":")[2]
+        self.method, self.needs_jacobian = getattr(scipy.integrate, solver), solver in IMPLICIT
+        model = plan.acting
+        self.model, self.h, self.options, self.control = model, plan.h, plan.options, control
+        self.rhs = RightHandSide(model)
+        self.use_ledger = control is not None or bool(model.formulas.features & {"force", "damping"})
+        self.system, self.state, self.info = np.zeros(0), np.zeros(0), np.zeros(3)
+        self.steps = 0
+        self._solver: Any = None
+        self._dense: Any = None
+        self._ahead: list[Array] = []
+
+    def start(self, q: Array, v: Array) -> None:
+        """Begin at t = 0 from q and v."""
+        self.restart(np.concatenate([q, v, v, np.zeros(self.rhs.multiplier_count + self.rhs.ledger_count)]), 0)
+
+    def restart(self, state: Array, step: int) -> None:
+        """Begin from a checkpoint, with a new solver."""
+        self.state, self.steps = np.array(state, dtype=float), step
+        self._solver = None
+
+    @property
+    def time(self) -> float:
+        """Time of the current node."""
+        return self.steps * self.h
+
+    @property
+    def _y(self) -> Array:
+        return self.state[: 2 * self.model.n]
+
+    def observe(self) -> tuple[Array, Array]:
+        """q and v of the current node."""
+        n = self.model.n
+        return self.state[:n], self.state[n : 2 * n]
+
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
+        """Up to n nodes."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="lsoda", category=UserWarning)  # the status of the run reports its failures
+            return self._advance(n, every, stop)
+
+    def _advance(self, n: int, every: int, stop: Callable[[], bool]) -> Chunk:
+        states: list[Array] = []
+        status, error, first = OK, None, self.steps
+        for _ in range(n):
+            try:
+                if self.control is not None:
+                    self.rhs.hold(sample(self.control, self.time, *self.observe()))
+                    self._solver = None
+            except (Exception, KeyboardInterrupt) as problem:  # the user's code: handed on together with what was computed before
+                error = problem
+                break
+            before = self.steps
+            status = self._one(stop)
+            if status != OK or self.steps == before:
+                break
+            if self.steps % every == 0:
+                states.append(self.state)
+            if stop():
+                break
+        rows = np.array(states).reshape(len(states), self.state.size)
+        t = times(first, self.steps, every, self.h)
+        return Chunk(status, t, rows, np.zeros((len(states), len(LOG_COLUMNS))), error)
+
+    def _one(self, stop: Callable[[], bool]) -> int:
+        """To the next node. A failure, and a request to stop on the way, leave the state as it was."""
+        before, t, end = self._y, self.time, (self.steps + 1) * self.h
+        try:
+            y = self._reach(before, t, end, stop)
+        except NotFinite:
+            self._solver = None
+            return NOT_FINITE
+        if y is None and self._solver.status == "failed":
+            self._solver = None
+            return NOT_CONVERGED
+        if y is None:
+            return OK
+        if not finite(y):
+            return NOT_FINITE
+        self._record(before, y, t, end)
+        self.steps += 1
+        return OK
+
+    def _reach(self, y: Array, t: float, end: float, stop: Callable[[], bool]) -> Array | None:
+        """The solution at the next node; None where the solver gives up, or has not come there when it shall stop."""
+        if self._solver is None:
+            self._begin(y, t, end)
+        if not self._ahead:
+            solver, forward = self._solver, math.copysign(1.0, self.h)
+            while forward * (solver.t - end) < 0:
+                solver.step()
+                self._dense = None
+                if solver.status == "failed" or stop():
+                    return None
+            self._ahead = self._nodes_reached(solver, forward, end)
+        return self._ahead.pop()
+
+    def _nodes_reached(self, solver: Any, forward: float, end: float) -> list[Array]:
+        """The solution at the next nodes that the solver has reached or passed, last one first."""
+        if solver.t == end:
+            return [solver.y.copy()]
+        if self._dense is None:
+            self._dense = solver.dense_output()
+        count = min(int((solver.t - end) / self.h) + 2, NODES)
+        ends = (self.steps + 1 + np.arange(count)) * self.h
+        return list(self._dense(ends[forward * (solver.t - ends) >= 0]).T[::-1])
+
+    def _begin(self, y: Array, t: float, end: float) -> None:
+        """A new solver, without end but where a control changes at the next node. Its first step is no longer than h."""
+        bound = end if self.control is not None else math.copysign(math.inf, self.h)
+        given = {"rtol": self.options["rtol"], "atol": self.options["atol"]}
+        slope = float(np.abs(self.rhs(t, y) / (given["atol"] + given["rtol"] * np.abs(y))).max())
+        first = min(abs(end - t), 1 / (math.sqrt(given["rtol"]) * slope)) if slope > 0 else abs(end - t)
+        jacobian = {"jac": self.rhs.jacobian} if self.needs_jacobian else {}
+        self._solver = self.method(self.rhs, t, y.copy(), bound, first_step=first, **given, **jacobian)
+        self._dense, self._ahead = None, []
+
+    def _record(self, before: Array, y: Array, t: float, end: float) -> None:
+        n = self.model.n
+        tail = len(self.state) - self.rhs.ledger_count
+        ledger = self.state[tail:]
+        if self.use_ledger:
+            ledger = ledger + 0.5 * self.h * (self.rhs.ledger(t, before) + self.rhs.ledger(end, y))
+        mu = self.rhs.multipliers(end, y) if self.rhs.multiplier_count else np.zeros(0)
+        self.state = np.concatenate([y, (y[:n] - before[:n]) / self.h, mu, ledger])
+
+    def unpack(self, states: Array) -> dict[str, Array]:
+        """q, v, mean velocity of the interval before, multipliers of the node, work, impulse along each symmetry."""
+        n = self.model.n
+        tail = states.shape[1] - self.rhs.ledger_count
+        return {
+            "q": states[:, :n],
+            "v": states[:, n : 2 * n],
+            "v_interval": states[:, 2 * n : 3 * n],
+            "multipliers": states[:, 3 * n : tail],
+            "work": states[:, tail],
+            "impulse": states[:, tail + 1 :],
+        }
+
+    @classmethod
+    def read(cls, plan: Plan, states: Array, controlled: bool) -> dict[str, Array]:
+        """`unpack` of a run that is over."""
+        return cls(plan).unpack(states)
+
+
+ENGINE = ScipyEngine

@@ -1,0 +1,133 @@
+"""`Plan`: everything that is decided before a run, decided once and in one place.
+
+    plan = Plan.of(system, "midpoint", h=0.01, compose="suzuki4", ignore=("limits",), tol=1e-12)
+    q, v = plan.start({"knee": 0.3}, None)
+    engine = plan.engine(control)
+
+`simulate`, `resume`, `Simulation`, `compare`, `check_stepper` and `load` all go through here; nobody else chooses a stepper or makes an
+engine. A plan is constant and may be shared by threads.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dalembert.families import Family, find_family
+from dalembert.model.rotation import Array
+from dalembert.registry import Stepper
+from dalembert.runs import checks, environment
+from dalembert.runs.choice import choose_stepper
+from dalembert.runs.composition import composition_weights
+from dalembert.runs.controls import CompiledControl, combined
+from dalembert.runs.engines import Engine
+from dalembert.runs.functions import Functions, given_functions
+from dalembert.systems import System, as_system
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What runs, and how.
+
+    system: the whole machine, frozen; acting: it without what is ignored; family: how it becomes arrays; options: of the stepper, all of
+    them, checked; weights: of the substeps of a composition. h: s; 0 where it is yet to be certified.
+    """
+
+    system: System
+    acting: System
+    family: Family
+    stepper: Stepper
+    h: float
+    compose: str | None = None
+    weights: tuple[float, ...] = (1.0,)
+    options: dict[str, Any] = field(default_factory=dict)
+    ignore: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        system: Any,
+        stepper: str | None = None,
+        h: Any = 0.01,
+        compose: str | None = None,
+        ignore: Any = (),
+        call: str = "simulate",
+        **options: Any,
+    ) -> Plan:
+        """Choose and check. h="auto": of the steppers whose step sizes are proved, with h = 0 until `at` tells. call: whom errors name."""
+        whole = as_system(system, call).frozen()
+        ignored = whole.check_features(ignore)
+        automatic = isinstance(h, str) and h == AUTO
+        family, method = choose_stepper(whole, stepper, ignored, proved=automatic)
+        resolved = method.resolve(options)
+        acting = whole.without(ignored)
+        weights = composition_weights(compose, method, acting, family, h)
+        step = 0.0 if automatic else checks.seconds("h", h)
+        return cls(whole, acting, family, method, step, compose, weights, resolved, ignored)
+
+    @classmethod
+    def from_meta(cls, system: System, stepper: Stepper, meta: dict[str, Any]) -> Plan:
+        """The plan of a run that a file tells of; stepper: the method that it names, restored."""
+        ignored = tuple(meta.get("ignore", ()))
+        acting = system.without(ignored)
+        family = find_family(acting, meta["family"])
+        weights = composition_weights(meta["compose"], stepper, acting, family, meta["h"])
+        return cls(system, acting, family, stepper, float(meta["h"]), meta["compose"], weights, dict(meta["options"]), ignored)
+
+    @classmethod
+    def bare(cls, system: System, stepper: Stepper, h: float, weights: Any = (1.0,), **options: Any) -> Plan:
+        """A stepper on a system as they are, without asking whether they fit: for tests of methods. h may be negative."""
+        family = find_family(system, None if stepper.python else stepper.family_name)
+        return cls(system, system, family, stepper, h, None, tuple(weights), stepper.resolve(options))
+
+    def at(self, h: float) -> Plan:
+        """The same with another step."""
+        return replace(self, h=h)
+
+    def start(self, q0: Any, v0: Any) -> tuple[Array, Array]:
+        """A start, checked: names, sizes, joints that it has to meet."""
+        q, v = self.system.check_q(q0), self.system.check_v(v0)
+        self.acting.check_start(self.stepper, q, v, self.ignore)
+        return q, v
+
+    @property
+    def evaluates_functions(self) -> bool:
+        """True if forces given as functions are called where the step evaluates its forces; False: there are none, or they are held."""
+        return bool(given_functions(self.acting)) and "function" in self.stepper.handles and self.stepper.engine_name == "compiled"
+
+    def arrays(self, functions: Functions | None = None) -> Array:
+        """The system as the one constant array of the compiled loop. functions: forces that the steps call."""
+        return self.family.arrays(self.acting, self.stepper, self.options, self.weights, 0 if functions is None else functions.address)
+
+    def engine(self, control: Any = None) -> Engine:
+        """What advances a state. Functions that the steps cannot call are held over the step, like a control."""
+        held = [] if self.evaluates_functions else given_functions(self.acting)
+        return self._engine_class()(self, combined(control, held) if held else control)
+
+    def read(self, states: Array, controlled: bool) -> dict[str, Any]:
+        """q, v and what else recorded states tell; controlled: a control, or a function, acted in that run."""
+        return self._engine_class().read(self, states, controlled)
+
+    def _engine_class(self) -> Any:
+        return importlib.import_module(f"dalembert.runs.engines.{self.stepper.engine_name}").ENGINE
+
+    def meta(self, control: Any = None) -> dict[str, Any]:
+        """What a file must say about a run beside its model."""
+        return {
+            "stepper": self.stepper.name,
+            "method": self.stepper.name if self.compose is None else f"{self.stepper.name} + {self.compose}",
+            "family": self.family.name,
+            "h": self.h,
+            "t_end": 0.0,
+            "every": 1,
+            "compose": self.compose,
+            "options": self.options,
+            "ignore": list(self.ignore),
+            "control": None if control is None else ("compiled" if isinstance(control, CompiledControl) else "python"),
+            "versions": environment.versions(),
+            "machine": environment.machine(),
+            "status": "ok",
+        }

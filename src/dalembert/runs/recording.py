@@ -1,0 +1,208 @@
+"""Between trajectories and files.
+
+While a run is under way, `run.h5` holds its first nodes and `run.h5.journal` the rows since, each record checksummed and written straight
+to the
+system: a kill at any moment loses at most the record being written. When the run ends, or when a file of a killed run is loaded, both are
+merged into
+one new HDF5 file that replaces the old one as a whole. Rows carry their node index and both files the identity of the run, so merging
+twice does no harm.
+"""
+
+from __future__ import annotations
+
+import uuid
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import ArchiveError
+from dalembert.io import Journal, Variable, file_path, is_locked, read_archive, read_journal, write_archive
+from dalembert.kernels.loop import LOG_COLUMNS
+from dalembert.model.rotation import Array
+from dalembert.registry import describe, restore
+from dalembert.runs.plan import Plan
+from dalembert.runs.trajectory import Trajectory
+from dalembert.systems import System, system_from
+
+FORMAT = 1
+
+
+def journal_path(path: Path) -> Path:
+    """Where the rows of an unfinished run are."""
+    return path.with_name(path.name + ".journal")
+
+
+class Recording:
+    """A run that is being written to a file."""
+
+    def __init__(self, path: Path, journal: Journal, rows: int):
+        self.path, self.journal, self.rows = path, journal, rows
+
+    @classmethod
+    def create(cls, path: Any, model: System, meta: dict[str, Any], overwrite: bool) -> Recording:
+        """Begin a new file; an existing one is refused unless `overwrite` is given."""
+        path = file_path("save", path)
+        for existing in (path, journal_path(path)):
+            if existing.exists() and not overwrite:
+                raise ArchiveError(f"{str(existing)!r} exists; overwrite=True replaces it, dal.resume({str(path)!r}, t_end) continues it.")
+        if not path.parent.is_dir():
+            raise ArchiveError(f"{str(path)!r}: the directory {str(path.parent)!r} does not exist.")
+        meta["run_id"] = uuid.uuid4().hex
+        return cls(
+            path, Journal.create(journal_path(path), {"model": model.to_dict(drop_functions=True), "meta": meta}, overwrite=overwrite), 0
+        )
+
+    @classmethod
+    def extend(cls, path: Path, traj: Trajectory, meta: dict[str, Any]) -> Recording:
+        """Go on with a file that holds a trajectory."""
+        meta.setdefault("run_id", uuid.uuid4().hex)
+        header = {"model": traj.model.to_dict(drop_functions=True), "meta": meta}
+        return cls(path, Journal.create(journal_path(path), header, overwrite=True), len(traj))
+
+    def begin(self, traj: Trajectory) -> None:
+        """Write what is known at the start: from here on the HDF5 file is always whole."""
+        write_trajectory(traj, self.path, overwrite=True, with_report=False)
+
+    def append(self, t: Array, states: Array, log: Array) -> None:
+        """Rows of recorded nodes."""
+        self.journal.append({"index": np.arange(self.rows, self.rows + len(states)), "time": t, "state": states, "log": log})
+        self.rows += len(states)
+
+    def close(self, traj: Trajectory) -> None:
+        """Merge everything into the HDF5 file and remove the journal."""
+        write_trajectory(traj, self.path, overwrite=True)
+        self.journal.discard()
+
+
+def variables(traj: Trajectory) -> list[Variable]:
+    """Everything in a trajectory as named, labelled arrays."""
+    model = traj.model
+    unit = ", ".join(dict.fromkeys(model.momentum_units))
+    found = [
+        Variable("time", traj.t, ("time",), "s", "time of the node"),
+        Variable("q_name", model.column_names("q"), ("q_name",), "", "columns of q"),
+        Variable("q_unit", model.column_units("q"), ("q_name",), "", "units of the columns of q"),
+        Variable("v_name", model.column_names("v"), ("v_name",), "", "columns of v"),
+        Variable("v_unit", model.column_units("v"), ("v_name",), "", "units of the columns of v"),
+        Variable("momentum_name", model.momentum_names, ("momentum_name",), "", model.momentum_meaning),
+        Variable("q", traj.q, ("time", "q_name"), "see q_unit", "configuration at the node"),
+        Variable("v", traj.v, ("time", "v_name"), "see v_unit", "velocity at the node"),
+        Variable("v_interval", traj.v_interval, ("interval", "v_name"), "see v_unit", "velocity of the interval before the node"),
+        Variable("kinetic", traj.kinetic, ("time",), "J", "kinetic energy"),
+        Variable("potential", traj.potential, ("time",), "J", "potential energy"),
+        Variable("energy", traj.energy, ("time",), "J", "total energy"),
+        Variable("momentum", traj.momentum, ("time", "momentum_name"), unit, model.momentum_meaning),
+        Variable("work", traj.work, ("time",), "J", "work of all forces but gravity so far"),
+        Variable("impulse", traj.impulse, ("time", "momentum_name"), unit, "impulse of all known forces so far"),
+        *_account(traj),
+        Variable("state", traj.states, ("time", "state_entry"), "", "flat state of the stepper: the checkpoint"),
+    ]
+    found += [Variable(name, rows, ("time", columns), "", what) for name, rows, columns, what in model.extra_variables(traj)]
+    solver = [Variable(f"solver_{name}", traj._log[:, i], ("time",), "1", f"Newton: {name}") for i, name in enumerate(traj.log_columns)]
+    return found + solver
+
+
+def _account(traj: Trajectory) -> list[Variable]:
+    """Work of each kind of force of a tree."""
+    kinds = [name for name in traj._account if name not in ("push", "forces")]
+    return [Variable(f"work_{name}", traj._account[name], ("time",), "J", f"work of the kind {name!r} so far") for name in kinds]
+
+
+def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False, with_report: bool = True) -> None:
+    """One HDF5 file with model, options, versions, trajectory, solver log, checkpoint and report."""
+    path = file_path("save", path)
+    meta = {**traj.meta, "stepper_description": describe(traj.stepper)}
+    attributes: dict[str, Any] = {
+        "title": f"{traj.model.name or 'model'}: {traj.meta['method']}, h = {traj.h:g} s",
+        "source": "dalembert",
+        "format": FORMAT,
+        "model": traj.model.to_dict(drop_functions=True),
+        "meta": meta,
+    }
+    if with_report and len(traj) > 1:
+        attributes["report"] = traj.report().to_dict()
+    write_archive(path, variables(traj), attributes, overwrite=overwrite)
+
+
+def load(path: Any) -> Trajectory:
+    """Read a saved run. The file of a killed run is put in order first; that of a run still under way is read as it is."""
+    path = file_path("load", path)
+    journal = journal_path(path)
+    if not path.exists() and not journal.exists():
+        raise ArchiveError(f"{str(path)!r} does not exist.")
+    data, attributes = read_archive(path) if path.exists() else ({}, {})
+    rows = _journal_rows(path, journal, attributes)
+    if rows is None:
+        return _build(attributes["model"], attributes["meta"], _rows_of(data, attributes["meta"]))
+    model, meta, found = _merge(data, attributes, rows)
+    alive = is_locked(journal)
+    if meta["status"] == "running" and not alive:
+        meta["status"] = "killed: the run ended without closing its file; dal.resume continues it"
+    traj = _build(model, meta, found)
+    if not alive:
+        _tidy(path, journal, traj)
+    return traj
+
+
+def _journal_rows(path: Path, journal: Path, attributes: dict[str, Any]) -> Any:
+    """Content of the journal if it belongs to this file and holds rows, else None."""
+    if not journal.exists():
+        return None
+    content = read_journal(journal)
+    if content.header is None or "state" not in content.arrays:
+        if not attributes:
+            raise ArchiveError(f"{str(journal)!r} holds no rows and {str(path)!r} does not exist: nothing was recorded.")
+        return None
+    if attributes and attributes["meta"].get("run_id") != content.header["meta"]["run_id"]:
+        warnings.warn(f"{journal} belongs to another run than {path} and is left alone.", stacklevel=3)
+        return None
+    return content
+
+
+class Rows(NamedTuple):
+    """Time, flat state and log of the recorded nodes."""
+
+    t: Array
+    states: Array
+    log: Array
+
+
+def _merge(data: dict[str, Any], attributes: dict[str, Any], content: Any) -> tuple[dict, dict, Rows]:
+    """Model, meta and rows of file and journal together; rows that the file has already are skipped."""
+    header, arrays = content.header, content.arrays
+    meta = {**(attributes.get("meta") or {}), **header["meta"]}
+    t = arrays["time"] if "time" in arrays else arrays["index"] * meta["every"] * meta["h"]  # journals of old versions have none
+    rows = Rows(t, arrays["state"], arrays["log"])
+    if data:
+        have, new = _rows_of(data, meta), arrays["index"] >= len(data["state"])
+        if not new.any():
+            meta = attributes["meta"]
+        rows = Rows(*(np.concatenate([a, b[new]]) for a, b in zip(have, rows, strict=True)))
+    return header["model"], meta, rows
+
+
+def _rows_of(data: dict[str, Any], meta: dict[str, Any]) -> Rows:
+    log = np.stack([data[f"solver_{name}"] for name in meta.get("log_columns", LOG_COLUMNS)], axis=-1)
+    return Rows(np.asarray(data["time"]), np.asarray(data["state"]), log)
+
+
+def _build(model_data: dict[str, Any], meta: dict[str, Any], rows: Rows) -> Trajectory:
+    system = system_from(model_data)
+    meta = dict(meta)
+    description = meta.pop("stepper_description", None) or {"name": meta["stepper"]}
+    stepper = restore(description, meta["family"])
+    controlled = meta.get("control") is not None or bool(meta.get("functions"))
+    unpacked = Plan.from_meta(system, stepper, meta).read(rows.states, controlled)
+    return Trajectory(system, stepper, meta, rows.t, rows.states, rows.log, unpacked)
+
+
+def _tidy(path: Path, journal: Path, traj: Trajectory) -> None:
+    """Merge the leftovers of a killed run for good; where the directory cannot be written, the files stay as they are."""
+    try:
+        write_trajectory(traj, path, overwrite=True)
+        with Journal.reopen(journal) as leftover:
+            leftover.discard()
+    except ArchiveError as problem:
+        warnings.warn(f"{path}: the journal of the killed run stays beside it ({problem})", stacklevel=3)

@@ -1,0 +1,66 @@
+"""`resume`: a saved run goes on."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from dalembert.errors import ArchiveError, OptionError
+from dalembert.io import file_path
+from dalembert.runs import checks, environment
+from dalembert.runs.controls import check_control
+from dalembert.runs.plan import Plan
+from dalembert.runs.recording import Recording, load
+from dalembert.runs.run import Run
+from dalembert.runs.trajectory import Trajectory
+
+
+def resume(
+    path: Any, t_end: float, control: Any = None, progress: bool | None = None, on_fail: str = "raise", monitors: Any = ()
+) -> Trajectory:
+    """Continue a saved run to t_end, in the same file, bit for bit as if it had never been interrupted.
+
+    Bit for bit holds on the same CPU model with the same versions; both are recorded in the file and a warning says what differs. SciPy's
+    adaptive solvers (`dop853`, `lsoda`) start anew from the checkpoint, and repeat the run to their tolerances.
+    A run with a control needs the same control again.
+    """
+    checks.check_on_fail(on_fail)
+    checks.check_progress(progress)
+    monitors = checks.check_monitors(monitors)
+    check_control(control, "resume")
+    path = file_path("resume", path)
+    traj = load(path)
+    meta = dict(traj.meta)
+    _compare_environment(path, meta)
+    if meta.get("functions"):
+        raise OptionError(f"{path}: the model had {meta['functions']} force(s) given as functions, which a file cannot hold; run it anew.")
+    if (meta["control"] is None) != (control is None):
+        had = "a control, which a file cannot hold: pass control=" if control is None else "no control"
+        raise OptionError(f"{path}: the run had {had}.")
+    plan = Plan.from_meta(traj.model, traj.stepper, meta)
+    h, n = checks.step_count(meta["h"], t_end)
+    done = (len(traj) - 1) * meta["every"]
+    if n < done:
+        raise OptionError(f"{path}: the run has reached t = {traj.t[-1]:g} s already; t_end = {t_end:g} s lies before.")
+    checks.check_every(meta["every"], n)
+    engine = plan.engine(control)
+    engine.start(traj.q[0], traj.v[0])
+    if engine.state.size != traj.states.shape[1]:
+        raise ArchiveError(
+            f"{path}: states hold {traj.states.shape[1]} numbers, those of stepper {plan.stepper.name!r} now {engine.state.size}: the file "
+            "was written by another version. Its trajectory can be read; a new run may start from its last q and v."
+        )
+    engine.restart(traj.states[-1], done)
+    meta.update(t_end=n * h, status="running")
+    run = Run(plan, engine, meta, Recording.extend(path, traj, meta), progress, monitors)
+    run.t, run.states, run.logs = [traj.t], [traj.states], [traj._log]
+    return run.to_end(n, on_fail)
+
+
+def _compare_environment(path: Path, meta: dict) -> None:
+    then = {**meta["versions"], **meta["machine"]}
+    now = {**environment.versions(), **environment.machine()}
+    differs = [f"{what}: {value} then, {now.get(what)} now" for what, value in then.items() if now.get(what) != value]
+    if differs:
+        warnings.warn(f"{path}: resumed under other conditions, so not bit for bit ({'; '.join(differs)}).", stacklevel=3)

@@ -1,0 +1,175 @@
+"""The loop in Python around the compiled one."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import ArchiveError, OptionError, SimulationError, UnsupportedError
+from dalembert.kernels.loop import SUBSTEPS
+from dalembert.kernels.status import MEANING, OK
+from dalembert.runs.engines import Chunk, Engine, Stopping
+from dalembert.runs.plan import Plan
+from dalembert.runs.progress import Progress
+from dalembert.runs.trajectory import Trajectory
+
+CHUNK_SECONDS = 0.1
+
+
+class Run:
+    """The loop in Python: chunks of compiled steps, and between them progress, saving, monitors and Ctrl-C."""
+
+    def __init__(self, plan: Plan, engine: Engine, meta: dict[str, Any], recording: Any = None, progress: Any = False, monitors: Any = ()):
+        self.plan, self.engine, self.meta = plan, engine, meta
+        self.recording, self.progress, self.monitors = recording, progress, monitors
+        self.meta["log_columns"] = list(engine.log_columns)
+        self.t: list[np.ndarray] = []
+        self.states: list[np.ndarray] = []
+        self.logs: list[np.ndarray] = []
+        self.raised_by = "control"
+
+    def record_first(self) -> None:
+        """Node 0."""
+        state = self.engine.state[None, :].copy()
+        self.keep(Chunk(OK, np.array([self.engine.time]), state, np.zeros((1, len(self.engine.log_columns)))))
+        if self.recording is not None:
+            self.recording.begin(self.trajectory())
+
+    def keep(self, chunk: Chunk) -> ArchiveError | None:
+        """Keep rows in memory and in the file. A full disk ends the run; what was computed stays in memory."""
+        self.t.append(chunk.t)
+        self.states.append(chunk.states)
+        self.logs.append(chunk.log)
+        if self.recording is not None and len(chunk.states):
+            try:
+                self.recording.append(chunk.t, chunk.states, chunk.log)
+            except ArchiveError as problem:
+                return problem
+        return None
+
+    def to_end(self, n: int, on_fail: str) -> Trajectory:
+        """All steps up to step n, or as many as can be done."""
+        status, stopped = OK, ""
+        error: Stopping | None = None
+        every = self.meta["every"]
+        chunk = 1
+        with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
+            while self.engine.steps < n and status == OK and error is None and not interrupted.is_set() and not stopped:
+                began = time.perf_counter()
+                before = self.engine.steps
+                found = self.engine.advance(min(chunk, n - before), every, interrupted.is_set)
+                status, error = found.status, self.keep(found) or self._by_user(found.error)
+                elapsed = max(time.perf_counter() - began, 1e-9)
+                chunk = max(1, int(min(2 * chunk + 1, (self.engine.steps - before) * CHUNK_SECONDS / elapsed + 1)))
+                bar.update(self.engine.steps)
+                if error is None:
+                    stopped, error = self._ask_monitors()
+        ending = "interrupted" if interrupted.is_set() or isinstance(error, KeyboardInterrupt) else stopped or "ok"
+        return self._finish(status, None if isinstance(error, KeyboardInterrupt) else error, ending, on_fail)
+
+    def _by_user(self, error: Stopping | None) -> Stopping | None:
+        """Remember whose code raised."""
+        self.raised_by = f"stepper {self.plan.stepper.name!r}" if self.plan.stepper.python or self.meta["control"] is None else "control"
+        return error
+
+    def _ask_monitors(self) -> tuple[str, Stopping | None]:
+        """Why a monitor ends the run, or what it raised."""
+        if not self.monitors:
+            return "", None
+        q, v = self.engine.observe()
+        for monitor in self.monitors:
+            name = getattr(monitor, "__name__", str(monitor))
+            try:
+                if monitor(self.engine.time, q.copy(), v.copy()):
+                    return f"ended by monitor {name}", None
+            except (Exception, KeyboardInterrupt) as problem:  # the user's code: the run is kept
+                self.raised_by = f"monitor {name}"
+                return "", problem
+        return "", None
+
+    def _finish(self, status: int, error: Exception | None, ending: str, on_fail: str) -> Trajectory:
+        message = "" if status == OK else self.failure(status)
+        if error is not None:
+            message = f"step {self.engine.steps} at t = {self.engine.time:.6g} s: {self.said(error)}"
+        self.meta["status"] = message or ending
+        split = int(sum(np.count_nonzero(log[:, SUBSTEPS]) for log in self.logs))
+        if split:
+            self.meta["rescued"] = split  # recorded intervals in which a step was split: see traj.solver["substeps"]
+        traj = self.trajectory()
+        if self.recording is not None:
+            self._close(traj)
+        if message and on_fail == "raise":
+            raise SimulationError(
+                message,
+                traj,
+                step=self.engine.steps,
+                time=self.engine.time,
+                h=self.engine.h,
+                residual=float(self.engine.info[1]),
+                status=status,
+            ) from error
+        return traj
+
+    def said(self, error: Exception) -> str:
+        """An exception as words: those of a user's code name the code, type and message."""
+        return str(error) if isinstance(error, ArchiveError) else f"{self.raised_by}: {type(error).__name__}: {error}"
+
+    def _close(self, traj: Trajectory) -> None:
+        """Merge the file; where that fails, an error that carries the trajectory."""
+        try:
+            self.recording.close(traj)
+        except ArchiveError as problem:
+            raise SimulationError(f"the run is in memory (err.traj), but its file could not be closed: {problem}", traj) from problem
+
+    def failure(self, status: int) -> str:
+        e = self.engine
+        text = f"step {e.steps} at t = {e.time:.6g} s with h = {e.h:g} s ({self.meta['method']}): {MEANING[status]}"
+        if "tol" in self.meta["options"]:
+            what = "last correction relative to the velocity" if self.plan.family.corrects else "relative residual"
+            text += f"; {what} {e.info[1]:.3g} after {int(e.info[0])} iterations, tolerance {self.meta['options']['tol']:g}"
+        return text + ". " + self._remedy()
+
+    def _remedy(self) -> str:
+        kept, plan = "Everything before this step is in the trajectory.", self.plan
+        if plan.stepper.python:
+            return kept
+        q, v = self.engine.observe()
+        rescue = "; rescue=True repeats such a step in smaller parts" if plan.options.get("rescue") is False else ""
+        try:
+            with np.errstate(all="ignore"):  # at an overflowing state the advice may be 0 or nothing, but not a warning
+                advice = plan.family.advise(plan.acting, q, v, plan.stepper.name)
+        except (UnsupportedError, OptionError, KeyError):
+            return f"Try a smaller h{rescue}. {kept}"
+        assert plan.family.remedy is not None  # who gives advice has words for it
+        return f"{plan.family.remedy(advice, self.engine.h, plan.stepper.name, rescue)} {kept}"
+
+    def trajectory(self) -> Trajectory:
+        """Everything recorded so far."""
+        t, states, log = (np.concatenate(x) for x in (self.t, self.states, self.logs))
+        return Trajectory(self.plan.system, self.plan.stepper, dict(self.meta), t, states, log, self.engine.unpack(states))
+
+
+@contextlib.contextmanager
+def interrupt_flag() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual. Elsewhere than in the main thread: never set."""
+    flag = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield flag
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def on_interrupt(number: int, frame: Any) -> None:
+        flag.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield flag
+    finally:
+        signal.signal(signal.SIGINT, before)

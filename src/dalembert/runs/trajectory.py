@@ -1,0 +1,267 @@
+"""`Trajectory`: what a run computed, and what can be asked of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import OptionError
+from dalembert.kernels.loop import LOG_COLUMNS
+from dalembert.model.rotation import Array
+from dalembert.registry import Stepper
+from dalembert.runs import environment
+from dalembert.systems import System, as_system
+
+
+class Trajectory:
+    """Nodes of a run. Arrays have one row per recorded node (N + 1), `v_interval` and `solver` one per recorded interval (N).
+
+    t (s), q, v, energy, kinetic, potential (J), momentum (angular about the world origin, linear), poses (N + 1, bodies, 4, 4).
+    Of a Lagrangian: momentum has one column per declared symmetry, and there are no poses.
+    status: "ok", "interrupted", or what failed; meta: stepper, h, options, versions, machine.
+    """
+
+    def __init__(
+        self,
+        model: System,
+        stepper: Stepper,
+        meta: dict[str, Any],
+        t: Array,
+        states: Array,
+        log: Array,
+        unpacked: dict[str, Array],
+    ):
+        self.model: Any = model
+        self.stepper, self.meta = stepper, meta
+        self.t, self.states, self._log = t, states, log
+        self.q, self.v = unpacked["q"], unpacked["v"]
+        self.v_interval = unpacked["v_interval"][1:]
+        self.work, self.impulse = unpacked["work"], unpacked["impulse"]
+        self._account: dict[str, Array] = unpacked.get("account", {"forces": self.work})  # type: ignore[assignment]
+        self._multipliers = unpacked.get("multipliers")
+
+    @classmethod
+    def of_nodes(
+        cls,
+        system: System,
+        t: Any,
+        q: Any,
+        v: Any,
+        control: Any = None,
+        meta: dict[str, Any] | None = None,
+        stepper: Stepper | None = None,
+    ) -> Trajectory:
+        """A trajectory from nodes that something else computed: another program, a measurement, an optimisation.
+
+        t (N + 1,), q (N + 1, nq), v (N + 1, nv); control (N, nv): what was held over each interval. meta: what is known of the run, of
+        `traj.meta`. What only an engine knows (work, impulse, solver) is NaN or 0.
+        """
+        whole: Any = as_system(system, "of_nodes").frozen()
+        t, q, v = np.array(t, dtype=float), np.array(q, dtype=float), np.array(v, dtype=float)
+        n = len(t)
+        if t.ndim != 1 or n < 1 or q.shape != (n, whole.nq) or v.shape != (n, whole.nv):
+            raise OptionError(
+                f"of_nodes: t, q, v have the shapes {t.shape}, {q.shape}, {v.shape}; expected (N + 1,), (N + 1, {whole.nq}), "
+                f"(N + 1, {whole.nv})."
+            )
+        method = stepper if stepper is not None else Stepper("nodes", "nodes that were given", "any", 1, python=True)
+        known = {
+            "stepper": method.name, "method": method.name, "family": "any", "h": float(t[1] - t[0]) if n > 1 else 0.0,
+            "t_end": float(t[-1]), "every": 1, "compose": None, "options": {}, "ignore": [],
+            "control": None if control is None else "array",
+            "versions": environment.versions(), "machine": environment.machine(), "status": "ok", **(meta or {}),
+        }  # fmt: skip
+        nan = np.full(n, np.nan)
+        unpacked = {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, len(whole.momentum_names)))}
+        if control is not None:
+            held = np.array(control, dtype=float)
+            if held.shape != (n - 1, whole.nv):
+                raise OptionError(f"of_nodes: control has the shape {held.shape}; expected (N, nv) = {(n - 1, whole.nv)}.")
+            unpacked["control"] = held
+        return cls(whole, method, known, t, np.concatenate([q, v], axis=1), np.zeros((n, len(LOG_COLUMNS))), unpacked)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled like a file of it: without what can be computed anew, and without forces that are functions, which are no data."""
+        state = {k: x for k, x in self.__dict__.items() if k not in ("_run_model", "_loads")}
+        state["model"] = self.model.portable
+        return state
+
+    @property
+    def h(self) -> float:
+        """Step size, s."""
+        return float(self.meta["h"])
+
+    @property
+    def status(self) -> str:
+        """'ok', 'interrupted', or a sentence that says what failed."""
+        return str(self.meta["status"])
+
+    @cached_property
+    def kinetic(self) -> Array:
+        """Kinetic energy of the nodes, J."""
+        return self._run_model.kinetic_energy(self.q, self.v)
+
+    @cached_property
+    def potential(self) -> Array:
+        """Potential energy of the nodes, J."""
+        return self._run_model.potential_energy(self.q)
+
+    @property
+    def energy(self) -> Array:
+        """Total energy of the nodes, J."""
+        return self.kinetic + self.potential
+
+    @cached_property
+    def momentum(self) -> Array:
+        """(angular about the world origin, linear), of a Lagrangian dL/dv . xi of each symmetry; the discrete Noether momentum where the
+        stepper has one."""
+        return self.model.momentum(self.q, self.v)
+
+    @cached_property
+    def poses(self) -> Array:
+        """World poses of the body frames; UnsupportedError for a Lagrangian, which has none."""
+        return self.model.poses(self.q)
+
+    @cached_property
+    def constraint(self) -> Array:
+        """Residuals of the constraints on positions at the nodes, (N + 1, rows): loops, heights of rolling joints; m, rad, cosines.
+
+        Rows: the first ones of `model.constraint_labels`. A tree without loops has none. Of a Lagrangian: g(q, t), its holonomic rows.
+        """
+        return np.asarray(self.model.constraint_errors(self.q, self.t))
+
+    @property
+    def solver(self) -> dict[str, Array]:
+        """Newton effort per recorded interval: iterations (sum), max_iterations (of one step), residual (largest), substeps.
+
+        residual: of one body the last relative residual; of trees and Lagrangians the last correction relative to the velocity; of adaptive
+        methods the error of an internal step relative to its tolerance.
+        substeps > 0: steps that did not converge were split into so many parts, which breaks symplecticity there.
+        """
+        return {name: self._log[1:, i] for i, name in enumerate(self.log_columns)}
+
+    @property
+    def log_columns(self) -> tuple[str, ...]:
+        """What the engine wrote down of each interval."""
+        return tuple(self.meta.get("log_columns", LOG_COLUMNS))
+
+    @property
+    def account(self) -> dict[str, Array]:
+        """What was exchanged with the outside in each recorded interval (N rows), by the engine itself, step by step.
+
+        "control", "function", "wrench", "damping", "limits": work of each kind of force of a tree, J; "forces": of all forces without a
+        potential, of a body or a Lagrangian. "impulse": (N, 6) angular about the world origin and linear, of all forces from outside
+        but reactions of joints; of a Lagrangian (N, symmetries). Their sums from the start are `work` and `impulse`.
+        NaN where no account is kept: plain Python steppers; and the impulse in runs of trees under gravity and springs alone.
+        """
+        works = {name: np.diff(column) for name, column in self._account.items() if name != "push"}
+        return {**works, "impulse": np.diff(self.impulse, axis=0)}
+
+    def reaction(self, joint: str) -> Array:
+        """What a joint exerts at the nodes, from their states; see model/reactions.py. Not for runs with a control, which is not stored.
+
+        Loop, rolling, knife-edge: multipliers (N + 1, rows of the joint), in the order of `model.constraint_labels`; N for rows in m, N m
+        for rows in rad. A positive one pushes the child towards a larger residual, the parent the other way.
+        Joint of the tree: (N + 1, 6), torque about the anchor and force on the child by its parent, in the axes of the child body.
+        Of a Lagrangian: `joint` is "holonomic" or "pfaffian", and the answer the multipliers (N + 1, rows); see lagrangian/forces.py.
+        """
+        return np.asarray(self._run_model.reaction(self, joint))
+
+    @property
+    def multipliers(self) -> dict[str, Array]:
+        """Of a Lagrangian: "holonomic" and "pfaffian" multipliers of the discrete equations themselves, (N, rows), as forces.
+
+        They belong to the interval before a node (its last step), not to a node: see lagrangian/forces.py. `reaction` has those of the
+        nodes.
+        """
+        return dict(self._run_model.multipliers(self))
+
+    @cached_property
+    def _run_model(self) -> Any:
+        """The model without the features that the run ignored."""
+        return self.model.without(self.meta.get("ignore", ()))
+
+    @cached_property
+    def _loads(self) -> Any:
+        """Accelerations and multipliers of the nodes."""
+        from dalembert.model.reactions import loads
+
+        return loads(self._run_model, self.q, self.v)
+
+    def at(self, t: float) -> tuple[Array, Array]:
+        """(q, v) at a time between nodes: along the geodesic in q (of a Lagrangian: straight), linear in v."""
+        if np.ndim(t) or not isinstance(t, (int, float, np.number)) or not self.t[0] <= t <= self.t[-1]:
+            raise OptionError(f"t = {t!r} is outside the run [{self.t[0]:g}, {self.t[-1]:g}] s.")
+        k = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), max(len(self.t) - 2, 0))
+        if len(self.t) == 1:
+            return self.q[0].copy(), self.v[0].copy()
+        s = (t - self.t[k]) / (self.t[k + 1] - self.t[k])
+        if s in (0.0, 1.0):
+            return self.q[k + int(s)].copy(), self.v[k + int(s)].copy()
+        q = self.model.integrate(self.q[k], s * self.model.difference(self.q[k], self.q[k + 1]))
+        return q, (1 - s) * self.v[k] + s * self.v[k + 1]
+
+    def report(self) -> Any:
+        """What was conserved, with a verdict."""
+        from dalembert.report.make import make_report
+
+        return make_report(self)
+
+    def save(self, path: Any, overwrite: bool = False) -> None:
+        """Write everything to one HDF5 file that netCDF4 and xarray open too."""
+        from dalembert.runs.recording import write_trajectory
+
+        write_trajectory(self, path, overwrite=overwrite)
+
+    def plot(self, path: Any = None) -> Any:
+        """Energy, momentum, angular velocity on the momentum sphere; to a file if a path is given.
+
+        Of a machine: errors of energy and of the momenta that the report judges, joint angles and velocities, energies, the solver's work,
+        closing of loops or angular velocities, and the machine itself.
+        Of a Lagrangian: coordinates, velocities, energy, momenta of the symmetries, residuals of the constraints, phase portrait.
+        """
+        from dalembert.view.plots import plot_trajectory
+
+        return plot_trajectory(self, path)
+
+    def animate(self, path: Any, **options: Any) -> Any:
+        """A GIF of the moving bodies. Options: fps, seconds (of playing time), size (pixels), max_frames; see `view.animate`."""
+        self.model.needs_bodies("animate")
+        from dalembert.view.animate import animate_trajectory
+
+        return animate_trajectory(self, path, **options)
+
+    def view(self) -> Any:
+        """Show the motion: an animation in a notebook."""
+        self.model.needs_bodies("view")
+        from dalembert.view.animate import show_trajectory
+
+        return show_trajectory(self)
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset with named columns and units."""
+        from dalembert.runs.tables import to_xarray
+
+        return to_xarray(self)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame indexed by time."""
+        from dalembert.runs.tables import to_pandas
+
+        return to_pandas(self)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        return (
+            f"Trajectory({self.model.name!r}, {self.meta['method']}, h = {self.h:g} s, {len(self)} nodes, "
+            f"t = {self.t[0]:g} ... {self.t[-1]:g} s, {self.status})"
+        )
+
+    def _repr_html_(self) -> str:
+        from dalembert.view.notebook import trajectory_html
+
+        return trajectory_html(self)
