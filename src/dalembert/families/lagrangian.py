@@ -8,7 +8,7 @@ import numpy as np
 
 from dalembert.errors import OptionError, UnsupportedError
 from dalembert.families import Family
-from dalembert.kernels._jit import NODAL, first_class
+from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.lagrangian import layout as at
 from dalembert.kernels.lagrangian import node
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
@@ -52,7 +52,7 @@ def start(system: Array, q: Array, v: Array) -> Array:
 
 def _nodes(system: Array, states: Array, q: Array, v: Array) -> None:
     work = np.zeros(work_size(system))
-    first_class(nodal_rows, NODAL_ROWS)(first_class(node.nodal, NODAL), system, np.ascontiguousarray(states), work, q, v)
+    first_class(nodal_rows, NODAL_ROWS)(address_of(node.nodal, NODAL), system, np.ascontiguousarray(states), work, q, v)
 
 
 def work_size(system: Array) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.families import Family
-from dalembert.kernels._jit import NODAL, first_class
+from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
 from dalembert.kernels.rigid_body import layout as at
 from dalembert.kernels.rigid_body import node
@@ -21,7 +21,7 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     states = np.ascontiguousarray(states)
     q = np.empty((len(states), model.nq))
     v = np.empty((len(states), model.nv))
-    first_class(nodal_rows, NODAL_ROWS)(first_class(node.nodal, NODAL), system, states, np.zeros(at.WORK_SIZE), q, v)
+    first_class(nodal_rows, NODAL_ROWS)(address_of(node.nodal, NODAL), system, states, np.zeros(at.WORK_SIZE), q, v)
     return {
         "q": q,
         "v": v,

@@ -10,7 +10,7 @@ from dalembert.errors import ModelError, OptionError, UnsupportedError
 from dalembert.families import Family
 from dalembert.families.ceiling import expect
 from dalembert.families.tree import ACCOUNTED, account_of, call_functions
-from dalembert.kernels._jit import NODAL, first_class
+from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree import node as plain
@@ -70,7 +70,7 @@ def usable(system: Array, state: Array) -> Array:
 def _nodes(system: Array, states: Array, q: Array, v: Array) -> None:
     """Write q and v = M^-1 p of recorded states."""
     work = np.zeros(arrays.work_size(system))
-    first_class(nodal_rows, NODAL_ROWS)(first_class(node.nodal, NODAL), system, np.ascontiguousarray(states), work, q, v)
+    first_class(nodal_rows, NODAL_ROWS)(address_of(node.nodal, NODAL), system, np.ascontiguousarray(states), work, q, v)
 
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:

@@ -63,6 +63,27 @@ class Far(_Intrinsic):  # type: ignore[misc]
         return self.dispatcher(*args)
 
 
+def call_by_address(name: str, sig: Any) -> Any:
+    """An intrinsic call(address, *arguments): the kernel of that signature at an address. Arguments are positional."""
+    whole = sig.return_type(types.int64, *sig.args)
+
+    def define(typing_context: Any, address: Any, *args: Any) -> Any:
+        return whole, generate
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        returned = context.get_value_type(sig.return_type)
+        kind = ir.FunctionType(returned, [context.get_value_type(a) for a in sig.args])
+        value = builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+        return context.get_dummy_value() if sig.return_type == types.void else value
+
+    names = ["typing_context", "address", *(f"a{i}" for i in range(len(sig.args)))]
+    signature = inspect.Signature([inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names])
+    define.__signature__ = signature  # type: ignore[attr-defined]
+    call = _Intrinsic(name, define)
+    call._register()
+    return call
+
+
 def _call_through(name: str, sig: Any) -> Callable[..., Any]:
     """Typing and code of a call through the slot of this name."""
 

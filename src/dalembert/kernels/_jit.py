@@ -27,7 +27,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from dalembert.kernels import _cache
-from dalembert.kernels._far import Far, raise_pending
+from dalembert.kernels._far import Far, call_by_address, raise_pending
 from dalembert.kernels._lean import LeanDispatcher
 
 # Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is
@@ -173,6 +173,23 @@ def first_class(function: Any, sig: Any) -> Any:
         with _compiling:  # two threads may ask at once
             found = _first_class.get(function) or _first_class.setdefault(function, FirstClass(_fix(function, sig), sig))
     return found
+
+
+def address_of(function: Any, sig: Any) -> Any:
+    """What a compiled loop takes for a kernel: the address of its machine code. Without the compiler: the function itself.
+
+    A whole number reaches compiled code in 0.1 us, a function as a first-class argument in 3 us.
+    """
+    return function if JIT_DISABLED else first_class(function, sig).__wrapper_address__()
+
+
+def by_address(name: str, sig: Any) -> Any:
+    """call(address, *arguments) for kernels of one signature: see `address_of`."""
+    return _call_plainly if JIT_DISABLED else call_by_address(name, sig)
+
+
+def _call_plainly(function: Any, *args: Any) -> Any:
+    return function(*args)
 
 
 def compiled(function: Callable[..., Any], sig: Any) -> Any:

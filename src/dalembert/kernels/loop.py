@@ -1,4 +1,4 @@
-"""The one loop over steps. Everything that changes between runs reaches it as a first-class function or as an array.
+"""The one loop over steps. Everything that changes between runs reaches it as the address of a kernel or as an array.
 
     for each step:  control is sampled at the node and held;  substeps w_1 h, w_2 h, ... of a composition (w = (1,) without one);
                     every `every` steps the state and the solver log are written out;
@@ -9,7 +9,7 @@ A step that fails leaves the state as it was before that step.
 
 from numba import types
 
-from dalembert.kernels._jit import ARRAY, CONTROL, HOLD, NODAL, STEP, inline, kernel
+from dalembert.kernels._jit import ARRAY, CONTROL, HOLD, NODAL, STEP, by_address, inline, kernel
 from dalembert.kernels.status import NOT_FINITE, OK
 
 # counter
@@ -21,31 +21,12 @@ ITERATIONS, MAX_ITERATIONS, RESIDUAL, SUBSTEPS = 0, 1, 2, 3
 _MATRIX = types.float64[:, ::1]
 #: status = ledger(t, h, end, system, state, work, info): enter a step of size h into the account; t is the time of its end 0 or 1
 LEDGER = types.int64(types.float64, types.float64, types.int64, ARRAY, ARRAY, ARRAY, ARRAY)
+_WHOLE, _NUMBER, _FLAG = types.int64, types.float64, types.boolean
 LOOP = types.int64(
-    types.FunctionType(STEP),
-    types.FunctionType(LEDGER),
-    types.FunctionType(NODAL),
-    types.FunctionType(HOLD),
-    types.FunctionType(CONTROL),
-    types.boolean,
-    types.boolean,
-    types.float64,
-    types.int64,
-    types.int64,
-    ARRAY,
-    ARRAY,
-    ARRAY,
-    ARRAY,
-    ARRAY,
-    ARRAY,
-    ARRAY,
-    ARRAY,
-    ARRAY,
-    ARRAY,
-    types.int64[::1],
-    _MATRIX,
-    _MATRIX,
-)
+    *(_WHOLE,) * 5, _FLAG, _FLAG, _NUMBER, _WHOLE, _WHOLE, *(ARRAY,) * 10, types.int64[::1], _MATRIX, _MATRIX
+)  # fmt: skip
+call_step, call_ledger, call_nodal = by_address("step", STEP), by_address("ledger", LEDGER), by_address("nodal", NODAL)
+call_hold, call_control = by_address("hold", HOLD), by_address("control", CONTROL)
 
 
 @kernel
@@ -75,22 +56,22 @@ def run(
 ):  # fmt: skip
     """Up to n steps; counter holds the index of the next step and the next row to write. Returns the status of the last step.
 
-    One long function on purpose: handing first-class functions to an inner function costs 80 ns per step.
+    step, ledger, nodal, hold, control: addresses (`_jit.address_of`).
     """
     for _ in range(n):
         t = counter[STEP_INDEX] * h
         if use_control:
-            nodal(system, state, work, q, v)
-            control(t, q, v, tau)
-            hold(system, tau)
+            call_nodal(nodal, system, state, work, q, v)
+            call_control(control, t, q, v, tau)
+            call_hold(hold, system, tau)
         for i in range(state.shape[0]):
             previous[i] = state[i]
         status = OK
         for s in range(weights.shape[0]):
             hs = weights[s] * h
             if use_ledger:
-                ledger(t, hs, 0, system, state, work, info)
-            status = step(t, hs, system, state, work, info)
+                call_ledger(ledger, t, hs, 0, system, state, work, info)
+            status = call_step(step, t, hs, system, state, work, info)
             tally[ITERATIONS] += info[0]
             tally[MAX_ITERATIONS] = max(tally[MAX_ITERATIONS], info[0])
             tally[RESIDUAL] = max(tally[RESIDUAL], info[1])
@@ -99,7 +80,7 @@ def run(
             if status != OK:
                 break
             if use_ledger:
-                ledger(t, hs, 1, system, state, work, info)
+                call_ledger(ledger, t, hs, 1, system, state, work, info)
         if status == OK and not finite(state):
             status = NOT_FINITE
         if status != OK:
@@ -122,7 +103,7 @@ def run(
 def nodal_rows(nodal, system, states, work, q, v):
     """Configuration and velocity of every row of recorded states."""
     for i in range(states.shape[0]):
-        nodal(system, states[i], work, q[i], v[i])
+        call_nodal(nodal, system, states[i], work, q[i], v[i])
 
 
-NODAL_ROWS = types.void(types.FunctionType(NODAL), ARRAY, _MATRIX, ARRAY, _MATRIX, _MATRIX)
+NODAL_ROWS = types.void(types.int64, ARRAY, _MATRIX, ARRAY, _MATRIX, _MATRIX)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.kernels import loop
-from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, first_class
+from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first_class
 from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import OK
 from dalembert.model.rotation import Array
@@ -40,10 +40,14 @@ class CompiledEngine:
         self._compiled_control: Any = control if self.use_control else None
         self.use_ledger = family.keeps_account(model, control is not None)
         self._step = first_class(plan.stepper.step, STEP)
-        self._nodal = first_class(family.nodal, NODAL)
-        self._hold = first_class(family.hold, HOLD)
-        self._ledger = first_class(family.ledger if self.use_ledger else loop.no_ledger, loop.LEDGER)
-        self._control = first_class(control.kernel if self.use_control else loop.no_control, CONTROL)
+        self._nodal, self._hold = first_class(family.nodal, NODAL), first_class(family.hold, HOLD)
+        self._addresses = (
+            address_of(plan.stepper.step, STEP),
+            address_of(family.ledger if self.use_ledger else loop.no_ledger, loop.LEDGER),
+            address_of(family.nodal, NODAL),
+            address_of(family.hold, HOLD),
+            address_of(control.kernel if self.use_control else loop.no_control, CONTROL),
+        )
         self._run = first_class(loop.run, loop.LOOP)
         self.state = np.zeros(0)
 
@@ -124,9 +128,8 @@ class CompiledEngine:
         return OK, None
 
     def _call(self, n: int, every: int, states: Array, log: Array) -> int:
-        functions = (self._step, self._ledger, self._nodal, self._hold, self._control)
         arrays = (self.weights, self.system, self.state, self.previous, self.work, self.info, self.q, self.v, self.tau, self.tally)
-        return int(self._run(*functions, self.use_control, self.use_ledger, self.h, n, every, *arrays, self.counter, states, log))
+        return int(self._run(*self._addresses, self.use_control, self.use_ledger, self.h, n, every, *arrays, self.counter, states, log))
 
     def unpack(self, states: Array) -> dict[str, Array]:
         """q, v, v_interval, work, impulse and account of recorded states."""
