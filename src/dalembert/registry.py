@@ -107,6 +107,12 @@ class Stepper:
 
 _steppers: dict[tuple[str, str], Stepper] = {}
 _loaded = False
+_version = 0
+
+
+def version() -> int:
+    """Grows whenever a stepper is registered: what was chosen before need not be the choice any more."""
+    return _version
 
 
 def register(**description: Any) -> Callable[[Any], Any]:
@@ -115,6 +121,8 @@ def register(**description: Any) -> Callable[[Any], Any]:
     def enter(step: Any) -> Any:
         entry = Stepper(step=step, **description)
         _steppers[entry.system, entry.name] = entry
+        global _version
+        _version += 1
         return step
 
     return enter

@@ -49,6 +49,14 @@ class System:
             cls.kind = kind
             _kinds[kind] = cls
 
+    def kept(self, what: str) -> dict[Any, Any]:
+        """What was computed for this very system, which must be frozen: a dictionary for who asks. Copies start anew."""
+        store = self.__dict__.get("_kept")
+        if store is None or store[0] is not self:
+            store = self.__dict__["_kept"] = (self, {})
+        found: dict[Any, Any] = store[1].setdefault(what, {})
+        return found
+
     @property
     def portable(self) -> Any:
         """The system as a file holds it: without what is no data."""

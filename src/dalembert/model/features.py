@@ -119,7 +119,13 @@ class Featured:
 
     def without(self: Any, names: Any) -> Model:
         """The model without the named features, such as "gravity", "limits", "loops"; the same object if it has none of them."""
-        return without(self, names)
+        if not self._frozen:
+            return without(self, names)
+        known, wanted = self.kept("without"), check(names)
+        if wanted not in known:
+            known[wanted] = without(self, wanted)
+        found: Model = known[wanted]
+        return found
 
     def exclude(self: Any, a: str, b: str) -> None:
         """Let two bodies, or a body and the "world", pass through each other. Which bodies can touch: model/touching.py."""

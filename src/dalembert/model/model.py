@@ -254,6 +254,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         other._bodies, other._joints = dict(self._bodies), dict(self._joints)
         other._loops, other._nonholonomic = dict(self._loops), dict(self._nonholonomic)
         other._tree = other._rows = other._made = None
+        other.__dict__.pop("_kept", None)
         other._implicit, other._forces = dict(self._implicit), list(self._forces)
         other._excluded = set(self._excluded)
         other._motors, other._keyframes, other._placements = dict(self._motors), dict(self._keyframes), dict(self._placements)
@@ -263,7 +264,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled and deep-copied without compiled arrays, which are made anew."""
-        return {**self.__dict__, "_tree": None, "_rows": None, "_made": None}
+        return {**self.__dict__, "_tree": None, "_rows": None, "_made": None, "_kept": None}
 
     # data ----------------------------------------------------------------------------------------------------------------------
 

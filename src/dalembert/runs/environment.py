@@ -22,6 +22,11 @@ def _version(name: str) -> str:
 
 def machine() -> dict[str, str]:
     """The CPU as compiled code sees it."""
+    return dict(_machine())
+
+
+@cache
+def _machine() -> dict[str, str]:
     import llvmlite.binding as llvm
 
     return {"cpu": llvm.get_host_cpu_name(), "model": _cpu_model(), "system": platform.system(), "architecture": platform.machine()}

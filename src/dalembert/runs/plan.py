@@ -11,12 +11,15 @@ engine. A plan is constant and may be shared by threads.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from dalembert.families import Family, find_family
 from dalembert.model.rotation import Array
-from dalembert.registry import Stepper
+from dalembert.registry import Stepper, version
 from dalembert.runs import checks, environment
 from dalembert.runs.choice import choose_stepper
 from dalembert.runs.composition import composition_weights
@@ -45,6 +48,7 @@ class Plan:
     weights: tuple[float, ...] = (1.0,)
     options: dict[str, Any] = field(default_factory=dict)
     ignore: tuple[str, ...] = ()
+    _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # what was computed for it, shared by all steps
 
     @classmethod
     def of(
@@ -57,16 +61,28 @@ class Plan:
         call: str = "simulate",
         **options: Any,
     ) -> Plan:
-        """Choose and check. h="auto": of the steppers whose step sizes are proved, with h = 0 until `at` tells. call: whom errors name."""
+        """Choose and check. h="auto": of the steppers whose step sizes are proved, with h = 0 until `at` tells. call: whom errors name.
+
+        What was decided is kept with the frozen system: the same question has the same answer as long as no stepper is registered.
+        """
         whole = as_system(system, call).frozen()
         ignored = whole.check_features(ignore)
         automatic = isinstance(h, str) and h == AUTO
-        family, method = choose_stepper(whole, stepper, ignored, proved=automatic)
-        resolved = method.resolve(options)
-        acting = whole.without(ignored)
-        weights = composition_weights(compose, method, acting, family, h)
         step = 0.0 if automatic else checks.seconds("h", h)
-        return cls(whole, acting, family, method, step, compose, weights, resolved, ignored)
+        kept = whole.kept("plans")
+        key = (stepper, compose, ignored, automatic, version(), *sorted(options.items()))
+        try:
+            found = kept.get(key)
+        except TypeError:  # an option that is no number; what is wrong with it, `resolve` says
+            key, found = None, None
+        if found is None:
+            family, method = choose_stepper(whole, stepper, ignored, proved=automatic)
+            acting = whole.without(ignored)
+            weights = composition_weights(compose, method, acting, family, h)
+            found = cls(whole, acting, family, method, 0.0, compose, weights, method.resolve(options), ignored)
+            if key is not None:
+                kept[key] = found
+        return found.at(step)
 
     @classmethod
     def from_meta(cls, system: System, stepper: Stepper, meta: dict[str, Any]) -> Plan:
@@ -85,7 +101,9 @@ class Plan:
 
     def at(self, h: float) -> Plan:
         """The same with another step."""
-        return replace(self, h=h)
+        other = copy(self)
+        object.__setattr__(other, "h", h)
+        return other
 
     def start(self, q0: Any, v0: Any) -> tuple[Array, Array]:
         """A start, checked: names, sizes, joints that it has to meet."""
@@ -100,7 +118,11 @@ class Plan:
 
     def arrays(self, functions: Functions | None = None) -> Array:
         """The system as the one constant array of the compiled loop. functions: forces that the steps call."""
-        return self.family.arrays(self.acting, self.stepper, self.options, self.weights, 0 if functions is None else functions.address)
+        if functions is not None:
+            return self.family.arrays(self.acting, self.stepper, self.options, self.weights, functions.address)
+        if "array" not in self._made:
+            self._made["array"] = self.family.arrays(self.acting, self.stepper, self.options, self.weights)
+        return np.array(self._made["array"])
 
     def engine(self, control: Any = None) -> Engine:
         """What advances a state. Functions that the steps cannot call are held over the step, like a control."""
