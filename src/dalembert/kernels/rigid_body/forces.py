@@ -18,19 +18,21 @@ from dalembert.kernels.rigid_body.layout import (
     ARM,
     BODY_FORCE,
     BODY_TORQUE,
+    COM,
     DAMPED,
     DAMPING,
     DRIFT,
     FORCED,
     GRAVITY,
-    HELD_FORCE,
-    HELD_TORQUE,
+    HELD,
     INERTIA,
     LINEAR,
     LOAD_SIZE,
     LOADS,
     MASS,
     PIVOTED,
+    Q_BP,
+    STEERED,
     WORK_MATRIX,
     WORK_VECTOR,
     Q,
@@ -40,10 +42,22 @@ from dalembert.kernels.smallmat import add, axpy, cross, diag_solve, dot, load3,
 
 
 @inline
-def applied(system, q):
+def held(system, state):
+    """(torque about the reference point, force), axes P, of the control: dual to v of the joint, at the body-frame origin or the pivot."""
+    q_BP, torque = load(system, Q_BP), load3(state, HELD)
+    if system[PIVOTED] != 0.0:
+        return rotate_inverse(q_BP, torque), (0.0, 0.0, 0.0)
+    force = load3(state, HELD + 3)
+    return rotate_inverse(q_BP, axpy(-1.0, cross(load3(system, COM), force), torque)), rotate_inverse(q_BP, force)
+
+
+@inline
+def applied(system, state, q):
     """(torque about the reference point, axes P; force, axes P) of everything but gravity and damping."""
-    torque = add(load3(system, BODY_TORQUE), load3(system, HELD_TORQUE))
-    force = add(load3(system, BODY_FORCE), load3(system, HELD_FORCE))
+    torque, force = load3(system, BODY_TORQUE), load3(system, BODY_FORCE)
+    if state[STEERED] != 0.0:
+        torque_P, force_P = held(system, state)
+        torque, force = add(torque, torque_P), add(force, force_P)
     for i in range(int(system[LOADS])):
         at = LOADS + 1 + i * LOAD_SIZE
         force_P = rotate_inverse(q, load3(system, at + 3))
@@ -54,9 +68,8 @@ def applied(system, q):
 
 
 @inline
-def momentum_rate(system, q):
-    """(torque about the reference point, axes P; force, world) at attitude q, gravity included, damping not."""
-    torque, force = applied(system, q)
+def momentum_rate(system, q, torque, force):
+    """(torque about the reference point, axes P; force, world) at attitude q: what is applied, and gravity."""
     weight = scale(system[MASS], load3(system, GRAVITY))
     if system[PIVOTED] != 0.0:
         return add(torque, cross(load3(system, ARM), rotate_inverse(q, weight))), (0.0, 0.0, 0.0)
@@ -91,9 +104,11 @@ def damping_wrench(system, state):
 @inline
 def kick(h, system, state):
     """p += h f(q) for every force but damping."""
-    if system[FORCED] == 0.0:
+    if system[FORCED] == 0.0 and state[STEERED] == 0.0:
         return
-    torque, force = momentum_rate(system, load(state, Q))
+    q = load(state, Q)
+    torque, force = applied(system, state, q)
+    torque, force = momentum_rate(system, q, torque, force)
     store3(state, ANGULAR, axpy(h, torque, load3(state, ANGULAR)))
     store3(state, LINEAR, axpy(h, force, load3(state, LINEAR)))
 

@@ -1,18 +1,17 @@
 """Between the flat state of one rigid body and what the user sees: configuration, velocity, control, and the ledger of the forces."""
 
 from dalembert.kernels._jit import kernel
-from dalembert.kernels.quat import conj, load, mul, rotate, rotate_inverse, store
+from dalembert.kernels.quat import conj, load, mul, rotate, store
 from dalembert.kernels.rigid_body.forces import applied, damping_wrench, momentum_rate, velocity
 from dalembert.kernels.rigid_body.layout import (
     COM,
     DAMPED,
-    FORCED,
-    HELD_FORCE,
-    HELD_TORQUE,
+    HELD,
     IMPULSE,
     PIVOTED,
     Q_BP,
     Q_W0,
+    STEERED,
     WORK,
     Q,
     X,
@@ -42,16 +41,11 @@ def nodal(system, state, work, q, v):
 
 
 @kernel
-def hold(system, tau):
-    """Keep a generalised force, dual to v of the joint, for the next step: moved to the reference point and to principal axes."""
-    system[FORCED] = 1.0
-    q_BP = load(system, Q_BP)
-    torque = load3(tau, 0)
-    if system[PIVOTED] == 0.0:
-        force = load3(tau, 3)
-        torque = axpy(-1.0, cross(load3(system, COM), force), torque)
-        store3(system, HELD_FORCE, rotate_inverse(q_BP, force))
-    store3(system, HELD_TORQUE, rotate_inverse(q_BP, torque))
+def hold(system, state, tau):
+    """Keep a generalised force, dual to v of the joint, for the next step."""
+    state[STEERED] = 1.0
+    for i in range(tau.shape[0]):
+        state[HELD + i] = tau[i]
 
 
 @kernel
@@ -64,8 +58,8 @@ def ledger(t, h, end, system, state, work, info):
     h *= 0.5
     q = load(state, Q)
     omega, v = velocity(system, state)
-    torque, force_P = applied(system, q)
-    rate_P, rate_W = momentum_rate(system, q)
+    torque, force_P = applied(system, state, q)
+    rate_P, rate_W = momentum_rate(system, q, torque, force_P)
     power = dot(torque, omega) + dot(force_P, v)
     if system[DAMPED] != 0.0:
         drag_torque, drag_force = damping_wrench(system, state)
