@@ -38,10 +38,10 @@ class Scope:
         self.inputs = ca.vertcat(self.t, self.h, formulas.p, self.state)
 
     def next(self, q: Any, y: Any, w: Any, extra: Any = None, mu: Any = None, time: Any = None) -> Any:
-        """The next state; multipliers, as forces, that are not given are 0 and extra entries stay."""
+        """The next state but for u, which stays; multipliers, as forces, that are not given are 0 and extra entries stay."""
         mu = ca.SX(self.multipliers, 1) if mu is None else mu
         time = self.t + self.h if time is None else time
-        return ca.densify(ca.vertcat(q, y, w, time, self.extra if extra is None else extra, mu, self.ledger, self.u))
+        return ca.densify(ca.vertcat(q, y, w, time, self.extra if extra is None else extra, mu, self.ledger))
 
     def floor(self, speed: Any = None) -> Any:
         """Round-off of a velocity found from differences of q, from speeds and from impulses: 16 eps (|q|/h + |w| + h |force|/m)."""

@@ -153,6 +153,7 @@ def step(t, h, system, state, work, info):
     work[tally], info[1], info[2] = 0.0, 0.0, 0.0
     load(t, h, system, state, work)
     x_state, _, _, out, _ = places(system)
+    changing = state.shape[0] - int(system[at.N])
     for k in range(int(system[at.MOVES])):
         record = at.HEADER + at.BLOCK * (k + 1)
         if system[record + at.UNKNOWN] > 0.0:
@@ -161,7 +162,7 @@ def step(t, h, system, state, work, info):
             if status != OK:
                 return status
         call_at(int(system[record + at.UPDATE]), work, 0, work, out)
-        for i in range(state.shape[0]):
+        for i in range(changing):
             state[i] = work[out + i]
             work[x_state + i] = work[out + i]
     return OK

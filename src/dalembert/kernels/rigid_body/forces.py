@@ -18,20 +18,19 @@ from dalembert.kernels.rigid_body.layout import (
     ARM,
     BODY_FORCE,
     BODY_TORQUE,
-    COM,
     DAMPED,
     DAMPING,
     DRIFT,
     FORCED,
     GRAVITY,
-    HELD,
+    HELD_FORCE,
+    HELD_TORQUE,
     INERTIA,
     LINEAR,
     LOAD_SIZE,
     LOADS,
     MASS,
     PIVOTED,
-    Q_BP,
     STEERED,
     WORK_MATRIX,
     WORK_VECTOR,
@@ -42,22 +41,10 @@ from dalembert.kernels.smallmat import add, axpy, cross, diag_solve, dot, load3,
 
 
 @inline
-def held(system, state):
-    """(torque about the reference point, force), axes P, of the control: dual to v of the joint, at the body-frame origin or the pivot."""
-    q_BP, torque = load(system, Q_BP), load3(state, HELD)
-    if system[PIVOTED] != 0.0:
-        return rotate_inverse(q_BP, torque), (0.0, 0.0, 0.0)
-    force = load3(state, HELD + 3)
-    return rotate_inverse(q_BP, axpy(-1.0, cross(load3(system, COM), force), torque)), rotate_inverse(q_BP, force)
-
-
-@inline
 def applied(system, state, q):
     """(torque about the reference point, axes P; force, axes P) of everything but gravity and damping."""
-    torque, force = load3(system, BODY_TORQUE), load3(system, BODY_FORCE)
-    if state[STEERED] != 0.0:
-        torque_P, force_P = held(system, state)
-        torque, force = add(torque, torque_P), add(force, force_P)
+    torque = add(load3(system, BODY_TORQUE), load3(state, HELD_TORQUE))
+    force = add(load3(system, BODY_FORCE), load3(state, HELD_FORCE))
     for i in range(int(system[LOADS])):
         at = LOADS + 1 + i * LOAD_SIZE
         force_P = rotate_inverse(q, load3(system, at + 3))

@@ -36,7 +36,9 @@ IMPULSE = 20  # of all known forces so far: angular (about the world origin; abo
 WORK = 26  # of all forces but gravity so far
 STEERED = 27  # 1 once a control is held
 HELD = 28  # control that is held over a step, dual to v of the joint: nv numbers as they were given, of a pivot three
-STATE_SIZE = 34
+HELD_TORQUE = 34  # the same about the reference point, axes P
+HELD_FORCE = 37  # axes P (free body)
+STATE_SIZE = 40
 
 # work
 WORK_MATRIX = 0  # 36

@@ -1,12 +1,14 @@
 """Between the flat state of one rigid body and what the user sees: configuration, velocity, control, and the ledger of the forces."""
 
 from dalembert.kernels._jit import kernel
-from dalembert.kernels.quat import conj, load, mul, rotate, store
+from dalembert.kernels.quat import conj, load, mul, rotate, rotate_inverse, store
 from dalembert.kernels.rigid_body.forces import applied, damping_wrench, momentum_rate, velocity
 from dalembert.kernels.rigid_body.layout import (
     COM,
     DAMPED,
     HELD,
+    HELD_FORCE,
+    HELD_TORQUE,
     IMPULSE,
     PIVOTED,
     Q_BP,
@@ -42,10 +44,16 @@ def nodal(system, state, work, q, v):
 
 @kernel
 def hold(system, state, tau):
-    """Keep a generalised force, dual to v of the joint, for the next step."""
+    """Keep a generalised force, dual to v of the joint, for the next step; also moved to the reference point and to principal axes."""
     state[STEERED] = 1.0
     for i in range(tau.shape[0]):
         state[HELD + i] = tau[i]
+    q_BP, torque = load(system, Q_BP), load3(tau, 0)
+    if system[PIVOTED] == 0.0:
+        force = load3(tau, 3)
+        torque = axpy(-1.0, cross(load3(system, COM), force), torque)
+        store3(state, HELD_FORCE, rotate_inverse(q_BP, force))
+    store3(state, HELD_TORQUE, rotate_inverse(q_BP, torque))
 
 
 @kernel
