@@ -78,7 +78,7 @@ def wrong_steppers():
         del registry._steppers["rigid-body", f"wrong-{name}"]
 
 
-# scenes: model, simulate keywords, and which entries of the system array (negative: of the state) hold the force that is flipped ----------------
+# scenes: model, simulate keywords, and which entries of the system array (negative: of the state) hold the force that is flipped ---
 
 
 def body(name, gravity=(0, 0, -9.81), **joint):

@@ -206,7 +206,7 @@ def test_files_without_control_load_and_say_why_they_cannot_go_on(name, tmp_path
     anew = dal.simulate(traj.model, name, h=0.1, t_end=0.3, q0=traj.q[0], v0=traj.v[0], control=np.full(traj.control.shape, 0.25))
     for column in ("q", "v", "v_interval", "work", "impulse"):  # to round-off: other CPUs, other order of sums
         np.testing.assert_allclose(getattr(traj, column), getattr(anew, column), rtol=1e-9, atol=1e-9, err_msg=column)
-    with warnings.catch_warnings(), pytest.raises(dal.ArchiveError, match="states hold .* written by another version"):
+    with warnings.catch_warnings(), pytest.raises(dal.ArchiveError, match=r"states hold .* written by another version"):
         warnings.simplefilter("ignore")  # where versions or CPU are others, a warning says so
         dal.resume(path, 0.6, control=np.zeros((3, traj.v.shape[1])))
     joint = {"cayley": "b", "mk4": "elbow", "midpoint": "elbow"}.get(name, "holonomic")

@@ -1,6 +1,7 @@
 """The one loop over steps. Everything that changes between runs reaches it as the address of a kernel or as an array.
 
-    for each step:  control is sampled at the node, or read from a table, and held in the state;  substeps w_1 h, w_2 h, ... of a composition (w = (1,) without one);
+    for each step:  control is sampled at the node, or read from a table, and held in the state;
+                    substeps w_1 h, w_2 h, ... of a composition (w = (1,) without one);
                     every `every` steps the state and the solver log are written out;
                     where an account is kept, `ledger` enters each substep into it, called at both of its ends
 

@@ -37,8 +37,8 @@ def constraint_forces(traj: Any, kind: str) -> Array:
         raise UnknownNameError("kind of constraint of a Lagrangian", kind, KINDS)
     if len(traj) > 1 and np.isnan(traj.control).any():
         raise UnsupportedError(
-            f"reaction({kind!r}): the run had a control, whose values its file, of an earlier version, does not hold, so the accelerations at "
-            f"the nodes are not known; traj.multipliers[{kind!r}] has what the steps found in each interval."
+            f"reaction({kind!r}): the run had a control, whose values its file, of an earlier version, does not hold, so the accelerations "
+            f"at the nodes are not known; traj.multipliers[{kind!r}] has what the steps found in each interval."
         )
     return _of_kind(traj, kind, nodal_multipliers(traj._run_model, traj.q, traj.v, traj.t, traj._nodal_control))
 
@@ -62,7 +62,7 @@ def _of_kind(traj: Any, kind: str, rows: Array) -> Array:
 
 def nodal_multipliers(system: Lagrangian, q: Array, v: Array, t: Array, u: Array) -> Array:
     """mu of the module's head at states (N, n) under a control (N, n); the shortest one where rows are redundant. NaN where u is."""
-    known = np.isfinite(u).all(axis=1)
+    known = np.asarray(np.isfinite(u).all(axis=1))
     M, J = system.numbers.mass(q, v), system.numbers.rows(q, t)
     if not J.shape[1]:
         return np.zeros((len(q), 0))
@@ -72,7 +72,8 @@ def nodal_multipliers(system: Lagrangian, q: Array, v: Array, t: Array, u: Array
     except np.linalg.LinAlgError:
         raise UnsupportedError(f"reactions of {system!r}: its mass matrix is not positive definite.") from None
     W = np.swapaxes(np.linalg.solve(L, np.swapaxes(J, 1, 2)), 1, 2)
-    free = np.linalg.solve(L, (system.numbers.push(q, v, t) + np.where(known[:, None], u, 0.0))[:, :, None])[:, :, 0]
+    push: Array = system.numbers.push(q, v, t) + np.where(known[:, None], u, 0.0)
+    free = np.linalg.solve(L, push[:, :, None])[:, :, 0]
     b = wanted - np.einsum("kij,kj->ki", W, free)
     found = _solved(W, b)
     found[~known] = np.nan

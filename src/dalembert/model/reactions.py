@@ -61,8 +61,8 @@ def joint_force(traj: Any, model: Model, joint: str) -> Array:
         raise UnknownNameError("joint", joint, [*model.q_slices(), *without_coordinates(traj.model)])
     if traj.meta.get("functions") and not traj.meta.get("held_functions"):
         raise UnsupportedError(
-            f"reaction of joint {joint!r}: the run had a force given as a function, whose values are not stored, so the accelerations are not "
-            "known. As control= it is held over each step and stored."
+            f"reaction of joint {joint!r}: the run had a force given as a function, whose values are not stored, so the accelerations are "
+            "not known. As control= it is held over each step and stored."
         )
     if len(traj) > 1 and np.isnan(traj.control).any():
         raise UnsupportedError(
@@ -80,7 +80,7 @@ def joint_force(traj: Any, model: Model, joint: str) -> Array:
 
 def loads(model: Model, q: Array, v: Array, tau: Array) -> Loads:
     """Accelerations and multipliers at states (N, nq), (N, nv) under joint forces (N, nv); NaN where those are."""
-    known = np.isfinite(tau).all(axis=1)
+    known = np.asarray(np.isfinite(tau).all(axis=1))
     given = np.where(known[:, None], tau, 0.0)
     found = [model.forward_dynamics(*state, multipliers=True) for state in zip(q, v, given, strict=True)]
     a, multipliers = (np.array(x) for x in zip(*found, strict=True))

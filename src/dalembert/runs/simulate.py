@@ -43,8 +43,9 @@ def simulate(
     stepper: a name from `dal.steppers()`; None takes the registry's first that handles the model.
     q0, v0: arrays, or {joint: values}; default: reference configuration, at rest.
     control: control(t, q, v) -> tau, sampled at nodes and held over the step; `dal.compiled(f)` with f(t, q, v, out) keeps the loop
-    compiled. Or an array (N, nv), one row for each of the N = t_end / h steps. A composition samples it once per step and holds it over all substeps: the order is that of the motion under the held
-    force. A force of the model that is a function (`m.add_force(f)`) is evaluated where the step evaluates its forces.
+    compiled. Or an array (N, nv), a row for each of the N = t_end / h steps, which runs without Python too. A composition samples it once
+    per step and holds it over all substeps: the order is that of the motion under the held force. `traj.control` has what was held.
+    A force of the model that is a function (`m.add_force(f)`) is evaluated where the step evaluates its forces.
     every: keep the state every so many steps. compose: e.g. "suzuki4", raises the order of a self-adjoint stepper.
     save: stream to this HDF5 file while running; a killed run can be loaded and resumed.
     monitors: functions monitor(t, q, v), called about ten times a second and at the end with the latest node; a true answer ends the run.

@@ -31,8 +31,8 @@ class Chunk(NamedTuple):
 class Engine(Protocol):
     """What a run asks of an engine.
 
-    state: one flat array, the checkpoint; it holds the control of the last step too. steps, time: of the current node. log_columns: what a row of the log tells of an interval.
-    info: numbers of the last step, (iterations, residual, ...).
+    state: one flat array, the checkpoint, with the control of the last step in it. steps, time: of the current node. log_columns: what a
+    row of the log tells of an interval. info: numbers of the last step, (iterations, residual, ...).
     """
 
     h: float
