@@ -16,7 +16,7 @@ def quat_mul(p: Array, q: Array) -> Array:
     ps, pv = p[..., :1], p[..., 1:]
     qs, qv = q[..., :1], q[..., 1:]
     scalar = ps * qs - np.sum(pv * qv, axis=-1, keepdims=True)
-    return np.concatenate([scalar, ps * qv + qs * pv + np.cross(pv, qv)], axis=-1)
+    return np.concatenate([scalar, ps * qv + qs * pv + cross(pv, qv)], axis=-1)
 
 
 def quat_conj(q: Array) -> Array:
