@@ -13,32 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dalembert.errors import OptionError, UnknownNameError
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option of a stepper: name, default, meaning, and how large it may be."""
-
-    name: str
-    default: Any
-    meaning: str
-    units: str = ""
-    valid: Callable[[Any], bool] | None = field(default=None, repr=False, compare=False)
-    expected: str = ""
-
-    def check(self, stepper: str, value: Any) -> Any:
-        """The value, converted to the type of the default; OptionError if that is impossible or out of range."""
-        try:
-            given = type(self.default)(value)
-            ok = given == value and (self.valid is None or self.valid(given))
-        except (TypeError, ValueError, OverflowError):
-            ok = False
-        if not ok:
-            what = self.expected or type(self.default).__name__
-            raise OptionError(f"option {self.name!r} of stepper {stepper!r} is {value!r}; expected {what} ({self.meaning}).")
-        return given
-
+from dalembert.errors import UnknownNameError
+from dalembert.option import Option, resolve
 
 TOL = Option("tol", 1e-9, "relative residual before the last Newton correction", valid=lambda x: 0 < x < 1, expected="a number in (0, 1)")
 MAX_ITERATIONS = Option("max_iterations", 30, "Newton iterations per step", valid=lambda n: n >= 1, expected="a whole number >= 1")
@@ -94,11 +70,7 @@ class Stepper:
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All options with the given values checked and the others at their defaults."""
-        known = {o.name: o for o in self.options}
-        for name in given:
-            if name not in known:
-                raise UnknownNameError(f"option of stepper {self.name!r}", name, known)
-        return {name: o.check(self.name, given.get(name, o.default)) for name, o in known.items()}
+        return resolve(f"stepper {self.name!r}", self.options, given)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled by its description: code is not data."""

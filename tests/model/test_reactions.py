@@ -171,7 +171,7 @@ def test_bricard_multipliers_are_the_shortest_that_fit():
     for k in (0, 50, 100):
         q, v = traj.q[k], traj.v[k]
         G = m.constraint_rows(q)[1]
-        a = loads(m, q[None], v[None]).a[0]
+        a = loads(m, q[None], v[None], np.zeros((1, m.nv))).a[0]
         left = m.inverse_dynamics(q, v, a) - G.T @ found[k]
         assert np.abs(left).max() < 1e-8 * np.abs(G.T @ found[k]).max()
         null = np.linalg.svd(G.T)[2][-1]

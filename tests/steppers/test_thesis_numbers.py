@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dalembert.kernels import loop
-from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, first_class
+from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first_class
 from dalembert.kernels.rigid_body import layout as at
 from dalembert.kernels.rigid_body import node
 from dalembert.kernels.status import OK
@@ -60,16 +60,16 @@ def first_state(name, inertia, omega, h):
 
 def run_state(name, inertia, state, h, n):
     """All n + 1 states of a run through the compiled loop."""
-    step = first_class(find("rigid-body", name).step, STEP)
+    step = address_of(find("rigid-body", name).step, STEP)
     others = (
-        first_class(loop.no_ledger, loop.LEDGER),
-        first_class(node.nodal, NODAL),
-        first_class(node.hold, HOLD),
-        first_class(loop.no_control, CONTROL),
+        address_of(loop.no_ledger, loop.LEDGER),
+        address_of(node.nodal, NODAL),
+        address_of(node.hold, HOLD),
+        address_of(loop.no_control, CONTROL),
     )
     states, counter = np.empty((n, at.STATE_SIZE)), np.zeros(3, dtype=np.int64)
     status = first_class(loop.run, loop.LOOP)(
-        step, *others, loop.NO_CONTROL, False, h, n, 1, np.ones(1), system_array(inertia), state.copy(), state.copy(),
+        step, *others, loop.NO_CONTROL, False, 0.0, h, n, 1, np.ones(1), system_array(inertia), state.copy(), state.copy(),
         np.zeros(at.WORK_SIZE), np.zeros(at.INFO_SIZE), np.zeros(7), np.zeros(6), np.zeros(6), np.zeros(4), counter,
         np.zeros((0, 6)), states, np.empty((n, 4)),
     )  # fmt: skip

@@ -18,6 +18,7 @@ from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.peers import Outcome
 from dalembert.runs import checks
+from dalembert.systems import System, as_system
 
 REPEATS = 3
 LARGEST = 0.3  # errors above this (rad, or relative) are outside the range where an order shows
@@ -81,7 +82,7 @@ class WorkPrecision:
 
 
 def work_precision(
-    m: Model | Lagrangian,
+    m: System,
     steppers: Sequence[str],
     hs: Sequence[float],
     t_end: float,
@@ -99,8 +100,7 @@ def work_precision(
     The error is that of the end attitude, of a tree or a Lagrangian of the end configuration (its largest coordinate); of the energy where
     the motion is too sensitive or there is no reference. ignore: features of the model to run without, e.g. ("limits",).
     """
-    if not isinstance(m, (Model, Lagrangian)):
-        raise OptionError(f"work_precision: the first argument is {type(m).__name__!r}; expected a Model or a Lagrangian.")
+    as_system(m, "work_precision")
     for what, given in (("steppers", steppers), ("hs", hs)):
         if not isinstance(given, (list, tuple, np.ndarray)) or not len(given):
             raise OptionError(f"work_precision: {what} is {given!r}; expected a list of at least one.")

@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import AnyArray
 from dalembert.complementarity.friction.problem import ContactProblem
-from dalembert.complementarity.problem import Array, matrix, vector
+from dalembert.complementarity.problem import matrix, vector
 from dalembert.errors import ArchiveError, DalembertError, OptionError, UnsupportedError
 from dalembert.io.atomic import StrPath, explained, replacing
 
@@ -44,8 +45,8 @@ _LARGEST = 20_000  # rows: a dense matrix of 3.2 GB
 class LinearProblem:
     """w = M z + q, lower <= z <= upper, complementary. Bounds are 0 and infinity unless given."""
 
-    M: Array
-    q: Array
+    M: AnyArray
+    q: AnyArray
     lower: Any = None
     upper: Any = None
 
@@ -64,7 +65,7 @@ class StoredProblem:
 
     problem: ContactProblem | LinearProblem
     info: dict[str, str] = field(default_factory=dict)
-    solution: dict[str, Array] = field(default_factory=dict)
+    solution: dict[str, AnyArray] = field(default_factory=dict)
 
 
 def save_problem(
@@ -122,7 +123,7 @@ def _write_solution(h5: h5py.File, problem: ContactProblem | LinearProblem, solu
         h5["solution/z"], h5["solution/w"] = z, problem.M @ z + problem.q
 
 
-def _compressed(A: Array) -> dict[str, Array]:
+def _compressed(A: AnyArray) -> dict[str, AnyArray]:
     """A by compressed columns; a column of zeros is empty."""
     columns, rows = np.nonzero(A.T)
     n = len(A)
@@ -132,7 +133,7 @@ def _compressed(A: Array) -> dict[str, Array]:
     return {**numbers, "p": p.astype(np.int32), "i": rows.astype(np.int32), "x": np.ascontiguousarray(A[rows, columns])}
 
 
-def _checksum(members: dict[str, Array]) -> int:
+def _checksum(members: dict[str, AnyArray]) -> int:
     crc = 0
     for key in sorted(members):
         crc = zlib.crc32(np.ascontiguousarray(members[key]).tobytes(), zlib.crc32(key.encode(), crc))
@@ -193,7 +194,7 @@ def _read(h5: h5py.File, name: str) -> StoredProblem:
     return StoredProblem(ContactProblem(A, vectors["q"], vectors["mu"]), info, solution)
 
 
-def _dense(sparse: dict[str, Array], where: str) -> Array:
+def _dense(sparse: dict[str, AnyArray], where: str) -> AnyArray:
     """The matrix; ArchiveError where its parts do not fit together."""
     m, n, nz = (int(sparse[k][0]) for k in ("m", "n", "nz"))
     p, i, x = sparse["p"], sparse["i"], np.asarray(sparse["x"], dtype=np.float64)
@@ -215,7 +216,7 @@ def _dense(sparse: dict[str, Array], where: str) -> Array:
     return A
 
 
-def _widened(A: Array, q: Array) -> tuple[Array, Array]:
+def _widened(A: AnyArray, q: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Contacts in the plane with a second tangent of their own: W = 1, b = 0."""
     m = len(q) // 2
     place = (3 * np.arange(m)[:, None] + np.arange(2)).reshape(-1)
@@ -224,7 +225,7 @@ def _widened(A: Array, q: Array) -> tuple[Array, Array]:
     return W, _wide(q)
 
 
-def _wide(x: Array) -> Array:
+def _wide(x: AnyArray) -> AnyArray:
     return np.column_stack([x.reshape(-1, 2), np.zeros(len(x) // 2)]).reshape(-1)
 
 

@@ -13,8 +13,9 @@ Count       from the bounds 6, 9, 13 iterations at condition numbers 1e2, 1e3, 1
 Cost        one factorisation of M_aa per iteration: the fastest method by far where it converges, and from a start nearby.
 """
 
-from dalembert.complementarity.registry import Choice, register
+from dalembert.complementarity.registry import register
 from dalembert.kernels.lcp.block_pivot import run
+from dalembert.option import Option
 
 register(
     name="block-pivot",
@@ -24,7 +25,11 @@ register(
     warm=True,
     run=run,
     limit=lambda n: 100,
-    options=(Choice("sweeps", 12, "Gauss-Seidel sweeps for the first sets", lambda x: x == int(x) and 0 <= x <= 1000, "0 ... 1000"),),
+    options=(
+        Option(
+            "sweeps", 12, "Gauss-Seidel sweeps for the first sets", valid=lambda x: x == int(x) and 0 <= x <= 1000, expected="0 ... 1000"
+        ),
+    ),
     counts="iterations",
     fallback="lemke",
     references=("lacoursiere2007", "kostreva1978", "judice1994"),

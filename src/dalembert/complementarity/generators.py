@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.complementarity.problem import Array
+from dalembert.arrays import Array
 
 Problem = tuple[Array, Array, Array, Array]
 

@@ -15,8 +15,9 @@ Corrected   The start puts l = -inf, u finite at the upper bound and only l = -i
 Cost        n^2 per pivot (a pivoted dictionary, rebuilt every 4 n + 40 pivots).
 """
 
-from dalembert.complementarity.registry import Choice, register
+from dalembert.complementarity.registry import register
 from dalembert.kernels.lcp.murty import run
+from dalembert.option import Option
 
 register(
     name="murty",
@@ -26,7 +27,7 @@ register(
     warm=True,
     run=run,
     limit=lambda n: 1000 + 20 * n,
-    options=(Choice("order", "last", "which infeasible index is taken", words=("first", "last")),),
+    options=(Option("order", "last", "which infeasible index is taken", words=("first", "last")),),
     limitations="the number of pivots grows fast with n: thousands at n = 100 with boxes",
     references=("lacoursiere2007", "murty1974"),
     rank=60,

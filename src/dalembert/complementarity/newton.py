@@ -20,8 +20,9 @@ Fallback    where the line search or the factorisation fails, or the limit is me
 Cost        one LU factorisation of size n per iteration.
 """
 
-from dalembert.complementarity.registry import Choice, register
+from dalembert.complementarity.registry import register
 from dalembert.kernels.lcp.newton import run
+from dalembert.option import Option
 
 register(
     name="newton",
@@ -32,9 +33,11 @@ register(
     run=run,
     limit=lambda n: 200,
     options=(
-        Choice("function", "smoothing", "whose zero is sought", words=("smoothing", "fischer-burmeister", "min")),
-        Choice("weight", 0.2, "w is divided by this fraction of the mean of |M_ii|", lambda x: 1e-6 < x < 1e6, "a number > 0"),
-        Choice("reduction", 0.1, "factor of c per full step", lambda x: 0 < x < 1, "a number in (0, 1)"),
+        Option("function", "smoothing", "whose zero is sought", words=("smoothing", "fischer-burmeister", "min")),
+        Option(
+            "weight", 0.2, "w is divided by this fraction of the mean of |M_ii|", valid=lambda x: 1e-6 < x < 1e6, expected="a number > 0"
+        ),
+        Option("reduction", 0.1, "factor of c per full step", valid=lambda x: 0 < x < 1, expected="a number in (0, 1)"),
     ),
     counts="iterations",
     fallback="lemke",

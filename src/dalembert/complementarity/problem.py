@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.kernels.lcp import codes
-
-Array = np.ndarray[Any, np.dtype[Any]]
-
 
 _FLOAT = np.dtype(np.float64)
 

@@ -10,8 +10,9 @@ Finish      with `finish=True` (default) the sides that the sweeps found are sol
 Needs       M_ii > 0; otherwise `singular`.
 """
 
-from dalembert.complementarity.registry import Choice, register
+from dalembert.complementarity.registry import register
 from dalembert.kernels.lcp.psor import run
+from dalembert.option import Option
 
 register(
     name="psor",
@@ -22,9 +23,15 @@ register(
     run=run,
     limit=lambda n: 10_000,
     options=(
-        Choice("omega", 1.0, "relaxation", lambda x: 0 < x < 2, "a number in (0, 2)"),
-        Choice("stop", 1e-12, "natural residual of the scaled problem, relative to max(1, |z|)", lambda x: 0 < x < 1, "a number in (0, 1)"),
-        Choice("finish", True, "solve once for the sides that the sweeps found", lambda x: x in (0, 1), "True or False"),
+        Option("omega", 1.0, "relaxation", valid=lambda x: 0 < x < 2, expected="a number in (0, 2)"),
+        Option(
+            "stop",
+            1e-12,
+            "natural residual of the scaled problem, relative to max(1, |z|)",
+            valid=lambda x: 0 < x < 1,
+            expected="a number in (0, 1)",
+        ),
+        Option("finish", True, "solve once for the sides that the sweeps found", valid=lambda x: x in (0, 1), expected="True or False"),
     ),
     counts="sweeps",
     limitations="slow at large condition numbers: 1e6 needs more sweeps than the limit",

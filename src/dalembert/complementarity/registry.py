@@ -13,35 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.kernels._jit import first_class
 from dalembert.kernels.lcp.codes import FEASIBILITY, FIRST, LIMIT, RUN, WARM
-
-Array = np.ndarray[Any, np.dtype[Any]]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """An option of a method: a number in a range, or one of several words."""
-
-    name: str
-    default: Any
-    meaning: str
-    valid: Callable[[Any], bool] | None = field(default=None, repr=False, compare=False)
-    expected: str = ""
-    words: tuple[str, ...] = ()
-
-    def number(self, method: str, value: Any) -> float:
-        """The value as the kernel takes it; OptionError if it cannot be."""
-        if self.words:
-            if value in self.words:
-                return float(self.words.index(value))
-            expected = "one of " + ", ".join(map(repr, self.words))
-        else:
-            expected = self.expected
-            if isinstance(value, (int, float, np.integer, np.floating)) and (self.valid is None or self.valid(value)):
-                return float(value)
-        raise OptionError(f"option {self.name!r} of method {method!r} is {value!r}; expected {expected} ({self.meaning}).")
+from dalembert.option import Option
 
 
 @dataclass(frozen=True)
@@ -61,7 +37,7 @@ class Method:
     warm: bool
     run: Any = field(repr=False, compare=False)
     limit: Callable[[int], int] = field(repr=False, compare=False)
-    options: tuple[Choice, ...] = ()
+    options: tuple[Option, ...] = ()
     counts: str = "pivots"
     fallback: str = ""
     limitations: str = ""
@@ -79,7 +55,7 @@ class Method:
         numbers = np.zeros(6)
         numbers[FEASIBILITY] = 1e-13
         for k, option in enumerate(self.options):
-            numbers[FIRST + k] = option.number(self.name, option.default)
+            numbers[FIRST + k] = option.number(f"method {self.name!r}", option.default)
         return numbers
 
     def numbers(self, n: int, given: Mapping[str, Any], max_pivots: Any = None, warm: bool = False) -> Array:
@@ -90,7 +66,7 @@ class Method:
         for name, value in given.items():
             if name not in known:
                 raise UnknownNameError(f"option of method {self.name!r}", name, [*known, "max_pivots", "tol", "fallback"])
-            numbers[FIRST + known[name]] = self.options[known[name]].number(self.name, value)
+            numbers[FIRST + known[name]] = self.options[known[name]].number(f"method {self.name!r}", value)
         return numbers
 
 

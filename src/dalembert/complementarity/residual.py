@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.complementarity.problem import Array, matrix, vector
+from dalembert.arrays import Array
+from dalembert.complementarity.problem import matrix, vector
 from dalembert.kernels.lcp.judge import residuals
 
 TOL = 1e-9

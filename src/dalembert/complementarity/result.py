@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-import numpy as np
-
+from dalembert.arrays import Array
 from dalembert.kernels.lcp import codes
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 STATUS = {
     codes.SOLVED: "solved",

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.complementarity.problem import Array, refuse, system, vector
+from dalembert.arrays import AnyArray, Array
+from dalembert.complementarity.problem import refuse, system, vector
 from dalembert.complementarity.registry import Method, find_method
 from dalembert.complementarity.residual import TOL, judge, proves_infeasible
 from dalembert.complementarity.result import STATUS, LCPResult
 from dalembert.errors import OptionError
+from dalembert.kernels._far import raise_pending
 from dalembert.kernels.lcp.codes import INFO, PLACE, RAY, SINGULAR, SOLVED
 
 _NOT_GIVEN: Any = object()
@@ -111,7 +113,7 @@ class _Desk:
 
     __slots__ = ("infinity", "method", "n", "numbers", "ray", "run", "work", "zero")
 
-    def __init__(self, method: Method, n: int, work: tuple[Array, ...]) -> None:
+    def __init__(self, method: Method, n: int, work: tuple[AnyArray, ...]) -> None:
         self.method, self.n, self.run, self.numbers = method, n, method.kernel, method.numbers(n, {})
         self.work, self.ray = work, work[4][7]
         self.zero, self.infinity = np.zeros(n), np.full(n, np.inf)
@@ -130,6 +132,7 @@ class _Desk:
             z[:] = vector("start", start, n)
         side, S, A, B, V, I, info = self.work
         code, pivots, residual, relative = self.run(M, q, lower, upper, z, w, numbers, side, S, A, B, V, I, info)
+        raise_pending()
         if code >= 10:
             refuse(code, int(info[PLACE]), M, q, lower, upper, start)
         return z, w, code, pivots, residual, relative
@@ -157,7 +160,7 @@ def _desk(method: str, n: int) -> _Desk:
     return made
 
 
-def _workspace(n: int) -> tuple[Array, ...]:
+def _workspace(n: int) -> tuple[AnyArray, ...]:
     """side, S, A, B, V, I, info of `run`."""
     side, whole = np.empty(n, dtype=np.int64), np.empty((6, 2 * n + 4), dtype=np.int64)
     return side, np.empty((n, n)), np.empty((n + 1, n)), np.empty((n + 5, n)), np.empty((13, n)), whole, np.empty(INFO)

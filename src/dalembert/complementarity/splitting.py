@@ -17,23 +17,37 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.complementarity.friction.judge import judge_shape
 from dalembert.complementarity.friction.problem import ContactProblem
-from dalembert.complementarity.friction.registry import Answer, Option
+from dalembert.complementarity.friction.registry import Answer
 from dalembert.complementarity.friction.shapes import Shape
-from dalembert.complementarity.problem import Array, matrix, vector
+from dalembert.complementarity.problem import matrix, vector
 from dalembert.complementarity.registry import find_method
 from dalembert.complementarity.residual import TOL, judge
 from dalembert.complementarity.solve import lcp
 from dalembert.errors import OptionError
+from dalembert.option import Option
 
 CHANGE, STOP, LIMIT = 1e-12, 1e-10, 200
 
 #: options of the outer iteration, for the models that use it
 OUTER = (
-    Option("relaxation", 1.0, "share of the new normal impulses in the next limits", lambda x: 0.0 < x <= 1.0, "a number in (0, 1]"),
-    Option("stop", STOP, "relative residual of the law at which the outer iteration ends", lambda x: 0.0 < x < 1.0, "a number in (0, 1)"),
-    Option("max_iterations", LIMIT, "limit of outer iterations", lambda x: int(x) == x >= 1, "a whole number >= 1"),
+    Option(
+        "relaxation",
+        1.0,
+        "share of the new normal impulses in the next limits",
+        valid=lambda x: 0.0 < x <= 1.0,
+        expected="a number in (0, 1]",
+    ),
+    Option(
+        "stop",
+        STOP,
+        "relative residual of the law at which the outer iteration ends",
+        valid=lambda x: 0.0 < x < 1.0,
+        expected="a number in (0, 1)",
+    ),
+    Option("max_iterations", LIMIT, "limit of outer iterations", valid=lambda x: int(x) == x >= 1, expected="a whole number >= 1"),
 )
 
 

@@ -26,7 +26,7 @@ _MATRIX = types.float64[:, ::1]
 LEDGER = types.int64(types.float64, types.float64, types.int64, ARRAY, ARRAY, ARRAY, ARRAY)
 _WHOLE, _NUMBER, _FLAG = types.int64, types.float64, types.boolean
 LOOP = types.int64(
-    *(_WHOLE,) * 6, _FLAG, _NUMBER, _WHOLE, _WHOLE, *(ARRAY,) * 10, types.int64[::1], _MATRIX, _MATRIX, _MATRIX
+    *(_WHOLE,) * 6, _FLAG, _NUMBER, _NUMBER, _WHOLE, _WHOLE, *(ARRAY,) * 10, types.int64[::1], _MATRIX, _MATRIX, _MATRIX
 )  # fmt: skip
 call_step, call_ledger, call_nodal = by_address("step", STEP), by_address("ledger", LEDGER), by_address("nodal", NODAL)
 call_hold, call_control = by_address("hold", HOLD), by_address("control", CONTROL)
@@ -62,14 +62,15 @@ def finite(a):
 @kernel
 def run(
     step, ledger, nodal, hold, control, source, use_ledger,
-    h, n, every, weights, system, state, previous, work, info, q, v, tau, tally, counter, table, states, log,
+    t0, h, n, every, weights, system, state, previous, work, info, q, v, tau, tally, counter, table, states, log,
 ):  # fmt: skip
     """Up to n steps; counter holds the index of the next step and the next row to write. Returns the status of the last step.
 
-    step, ledger, nodal, hold, control: addresses (`_jit.address_of`). source: of the control; table: one row of it for each step.
+    step, ledger, nodal, hold, control: addresses (`_jit.address_of`). source: of the control; table: one row of it for each step. t0: time
+    of step 0.
     """
     for _ in range(n):
-        t = counter[STEP_INDEX] * h
+        t = t0 + counter[STEP_INDEX] * h
         for i in range(state.shape[0]):
             previous[i] = state[i]
         if source == FUNCTION:

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import OptionError
-from dalembert.lagrangian import Lagrangian
-from dalembert.model import Model
 from dalembert.model.rotation import Array
+from dalembert.systems import System, as_system
 
 __all__ = ["Monitor", "Watch", "energy_within", "seconds"]
 
@@ -29,10 +28,9 @@ def _check_positive(what: str, value: Any) -> None:
         raise OptionError(f"{what} is {value!r}; expected a positive number.")
 
 
-def energy_within(model: Model, fraction: float) -> Monitor:
+def energy_within(model: System, fraction: float) -> Monitor:
     """End the run when the energy has moved from its first value by more than a fraction of the largest kinetic energy seen."""
-    if not isinstance(model, (Model, Lagrangian)):
-        raise OptionError(f"energy_within: the model is {model!r}; expected a Model or a Lagrangian.")
+    as_system(model, "energy_within")
     _check_positive("energy_within: fraction", fraction)
     seen: dict[str, float] = {}
 

@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.complementarity.friction.problem import ContactProblem
 from dalembert.complementarity.friction.pyramid import METHOD
-from dalembert.complementarity.friction.registry import Answer, Option, Task, find_model, register
+from dalembert.complementarity.friction.registry import Answer, Task, find_model, register
 from dalembert.complementarity.friction.shapes import SQUARE
-from dalembert.complementarity.problem import Array
 from dalembert.complementarity.registry import find_method
 from dalembert.complementarity.solve import lcp
 from dalembert.complementarity.splitting import OUTER, iterate_limits, split
+from dalembert.option import Option
 
 
 def solve(task: Task) -> Answer:
@@ -92,8 +93,8 @@ register(
     options=(
         METHOD,
         *OUTER,
-        Option("tau", 0.0, "share of U - U^T kept in the matrix (17.3)", lambda x: 0.0 <= x <= 1.0, "a number in [0, 1]"),
-        Option("eps", 0.0, "added to the diagonal of the augmented matrix", lambda x: 0.0 <= x < 1e6, "a number >= 0"),
+        Option("tau", 0.0, "share of U - U^T kept in the matrix (17.3)", valid=lambda x: 0.0 <= x <= 1.0, expected="a number in [0, 1]"),
+        Option("eps", 0.0, "added to the diagonal of the augmented matrix", valid=lambda x: 0.0 <= x < 1e6, expected="a number >= 0"),
     ),
     frozen=True,
     same_law=("pyramid",),

@@ -18,12 +18,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.complementarity.friction.disc import solve_discs
 from dalembert.complementarity.friction.polygonal import solve_polygonal
 from dalembert.complementarity.friction.problem import ContactProblem
-from dalembert.complementarity.friction.registry import Answer, Option, Task, register
+from dalembert.complementarity.friction.registry import Answer, Task, register
 from dalembert.complementarity.friction.shapes import DISC, directions
-from dalembert.complementarity.problem import Array
+from dalembert.option import Option
 
 INNER = 1e-3  # of the judge's tolerance: Newton then goes on to round-off
 _LARGEST = 1500  # unknowns of a linear complementarity problem that is tried as a start
@@ -83,9 +84,15 @@ register(
     shape=lambda options: DISC,
     solve=solve,
     options=(
-        Option("sweeps", 4, "sweeps of Gauss-Seidel before Newton is first tried", lambda x: int(x) == x >= 0, "a whole number >= 0"),
-        Option("max_sweeps", 1000, "limit of sweeps", lambda x: int(x) == x >= 0, "a whole number >= 0"),
-        Option("newton", 50, "limit of Newton's iterations per round", lambda x: int(x) == x >= 0, "a whole number >= 0"),
+        Option(
+            "sweeps",
+            4,
+            "sweeps of Gauss-Seidel before Newton is first tried",
+            valid=lambda x: int(x) == x >= 0,
+            expected="a whole number >= 0",
+        ),
+        Option("max_sweeps", 1000, "limit of sweeps", valid=lambda x: int(x) == x >= 0, expected="a whole number >= 0"),
+        Option("newton", 50, "limit of Newton's iterations per round", valid=lambda x: int(x) == x >= 0, expected="a whole number >= 0"),
     ),
     same_law=("cylinder",),
     references=("lacoursiere2007", "alart1991", "bonnefon2011"),

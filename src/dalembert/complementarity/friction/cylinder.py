@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.complementarity.friction.cone import INNER
 from dalembert.complementarity.friction.disc import solve_discs
 from dalembert.complementarity.friction.registry import Answer, Task, find_model, register
 from dalembert.complementarity.friction.shapes import DISC
-from dalembert.complementarity.problem import Array
 from dalembert.complementarity.splitting import OUTER, iterate_limits
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.complementarity.friction.registry import Answer
-from dalembert.complementarity.problem import Array
 from dalembert.kernels._jit import first_class
 from dalembert.kernels.friction.run import NEWTONS, RUN, SWEEPS, run
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.complementarity.friction.problem import ContactProblem
-from dalembert.complementarity.problem import Array
 
 
 def rows(arm: Array, normal: Array, tangent: Array | None = None) -> Array:

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.complementarity.friction.problem import ContactProblem, impulses
 from dalembert.complementarity.friction.registry import find_model
 from dalembert.complementarity.friction.shapes import Shape
-from dalembert.complementarity.problem import Array, vector
+from dalembert.complementarity.problem import vector
 from dalembert.kernels.status import TINY
 
 TOL = 1e-9

@@ -12,10 +12,11 @@ from typing import Any
 
 from dalembert.complementarity.friction.polygonal import solve_polygonal
 from dalembert.complementarity.friction.pyramid import EPS_OPTION, METHOD
-from dalembert.complementarity.friction.registry import Answer, Option, Task, register
+from dalembert.complementarity.friction.registry import Answer, Task, register
 from dalembert.complementarity.friction.shapes import Shape, directions
 from dalembert.complementarity.friction.shapes import polygon as polygon_shape
 from dalembert.complementarity.registry import find_method
+from dalembert.option import Option
 
 
 def solve(task: Task) -> Answer:
@@ -36,7 +37,9 @@ register(
     shape=_shape,
     solve=solve,
     options=(
-        Option("directions", 8, "number of directions", lambda x: int(x) == x and 3 <= x <= 256, "a whole number from 3 to 256"),
+        Option(
+            "directions", 8, "number of directions", valid=lambda x: int(x) == x and 3 <= x <= 256, expected="a whole number from 3 to 256"
+        ),
         METHOD,
         EPS_OPTION,
     ),

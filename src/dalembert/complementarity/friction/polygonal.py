@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.complementarity.friction.problem import ContactProblem
 from dalembert.complementarity.friction.registry import Answer
-from dalembert.complementarity.problem import Array
 from dalembert.complementarity.residual import judge
 from dalembert.complementarity.solve import lcp
 

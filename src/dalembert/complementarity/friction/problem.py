@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.complementarity.problem import Array, matrix, vector
+from dalembert.arrays import Array
+from dalembert.complementarity.problem import matrix, vector
 from dalembert.errors import OptionError
 
 

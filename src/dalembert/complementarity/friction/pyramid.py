@@ -7,9 +7,10 @@ Guarantee   Lemke's method ends with a solution for positive semidefinite W and 
 from __future__ import annotations
 
 from dalembert.complementarity.friction.polygonal import solve_polygonal
-from dalembert.complementarity.friction.registry import Answer, Option, Task, register
+from dalembert.complementarity.friction.registry import Answer, Task, register
 from dalembert.complementarity.friction.shapes import SQUARE, directions
 from dalembert.complementarity.registry import find_method
+from dalembert.option import Option
 
 
 def solve(task: Task) -> Answer:
@@ -18,8 +19,12 @@ def solve(task: Task) -> Answer:
     return solve_polygonal(task.problem, directions(4), find_method(o["method"]).name, o["eps"], per_axis=True, fallback=task.fallback)
 
 
-METHOD = Option("method", "lemke", "method of `lcp`", lambda x: isinstance(x, str), "a name of dalembert.complementarity.methods()")
-EPS_OPTION = Option("eps", 0.0, "added to the diagonal of the complementarity problem", lambda x: 0.0 <= x < 1e6, "a number >= 0")
+METHOD = Option(
+    "method", "lemke", "method of `lcp`", valid=lambda x: isinstance(x, str), expected="a name of dalembert.complementarity.methods()"
+)
+EPS_OPTION = Option(
+    "eps", 0.0, "added to the diagonal of the complementarity problem", valid=lambda x: 0.0 <= x < 1e6, expected="a number >= 0"
+)
 
 register(
     name="pyramid",

@@ -8,32 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dalembert.arrays import Array
 from dalembert.complementarity.friction.problem import ContactProblem
 from dalembert.complementarity.friction.shapes import Shape
-from dalembert.complementarity.problem import Array
 from dalembert.complementarity.registry import load
-from dalembert.errors import OptionError, UnknownNameError
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option of a model."""
-
-    name: str
-    default: Any
-    meaning: str
-    valid: Callable[[Any], bool] = field(repr=False, compare=False)
-    expected: str = ""
-
-    def check(self, model: str, value: Any) -> Any:
-        """The value itself; OptionError if it cannot be."""
-        try:
-            fits = bool(self.valid(value))
-        except (TypeError, ValueError):
-            fits = False
-        if not fits:
-            raise OptionError(f"option {self.name!r} of friction model {model!r} is {value!r}; expected {self.expected} ({self.meaning}).")
-        return value
+from dalembert.errors import UnknownNameError
+from dalembert.option import Option, resolve
 
 
 @dataclass(frozen=True)
@@ -82,11 +62,7 @@ class FrictionModel:
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All options with their values."""
-        known = {o.name: o for o in self.options}
-        for name in given:
-            if name not in known:
-                raise UnknownNameError(f"option of friction model {self.name!r}", name, known)
-        return {o.name: o.check(self.name, given.get(o.name, o.default)) for o in self.options}
+        return resolve(f"friction model {self.name!r}", self.options, given)
 
 
 _models: dict[str, FrictionModel] = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dalembert.complementarity.problem import Array
+from dalembert.arrays import Array
 
 
 @dataclass(frozen=True)

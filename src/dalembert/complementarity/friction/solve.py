@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.complementarity.friction.judge import TOL, FrictionJudgement, judge_shape
 from dalembert.complementarity.friction.problem import ContactProblem, impulses
 from dalembert.complementarity.friction.registry import Answer, Task, find_model
-from dalembert.complementarity.problem import Array, vector
+from dalembert.complementarity.problem import vector
 from dalembert.errors import OptionError
 
 STARTS = ("frictionless", "sticking")

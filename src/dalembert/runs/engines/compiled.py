@@ -12,12 +12,14 @@ from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first
 from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import OK
 from dalembert.model.rotation import Array
-from dalembert.runs.controls import CompiledControl, TabledControl, sample
+from dalembert.runs.controls import HELD, CompiledControl, TabledControl, sample
 from dalembert.runs.engines import Chunk, Stopping, times
 from dalembert.runs.functions import Functions
 
 if TYPE_CHECKING:
     from dalembert.runs.plan import Plan
+
+NEVER = 2**62  # every so many steps a row
 
 
 class CompiledEngine:
@@ -42,15 +44,23 @@ class CompiledEngine:
         self.use_ledger = family.keeps_account(model, control is not None)
         self._step = first_class(plan.stepper.step, STEP)
         self._nodal, self._hold = first_class(family.nodal, NODAL), first_class(family.hold, HOLD)
-        self._addresses = (
+        addresses = (
             address_of(plan.stepper.step, STEP),
             address_of(family.ledger if self.use_ledger else loop.no_ledger, loop.LEDGER),
             address_of(family.nodal, NODAL),
             address_of(family.hold, HOLD),
             address_of(loop.no_control if self._compiled_control is None else control.kernel, CONTROL),
         )
+        self._functions = (*addresses, self.source, self.use_ledger)
         self._run = first_class(loop.run, loop.LOOP)
         self.state = np.zeros(0)
+        self.t0 = 0.0
+        self._no_rows = (np.empty((0, 0)), np.empty((0, 0)))
+
+    def without_account(self) -> None:
+        """Keep none: for who looks at the current node alone."""
+        self.use_ledger = False
+        self._functions = (*self._functions[:-1], False)
 
     def _take(self, control: Any) -> None:
         """Where the control comes from: the loop calls it, or reads it, or Python is asked before each step."""
@@ -58,7 +68,7 @@ class CompiledEngine:
             self.source, self._compiled_control = loop.FUNCTION, control
         elif isinstance(control, TabledControl):
             self.source, self.table, self.counter[loop.TABLE_START] = loop.TABLE, control.rows, control.first
-        else:
+        elif control is not HELD:
             self.python_control = control
 
     def start(self, q: Array, v: Array) -> None:
@@ -74,6 +84,8 @@ class CompiledEngine:
         if self.family.usable is not None:
             self.state = self.family.usable(self.system, self.state)
         self.previous = self.state.copy()
+        step_arrays = (self.weights, self.system, self.state, self.previous, self.work, self.info)
+        self._arrays = (*step_arrays, self.q, self.v, self.tau, self.tally, self.counter, self.table)
         self.counter[loop.STEP_INDEX], self.counter[loop.ROW] = step, 0
         self.tally[:] = 0.0
 
@@ -85,12 +97,18 @@ class CompiledEngine:
     @property
     def time(self) -> float:
         """Time of the current node."""
-        return self.steps * self.h
+        return self.t0 + self.steps * self.h
 
     def observe(self) -> tuple[Array, Array]:
         """q and v of the current node."""
         self._nodal(self.system, self.state, self.work, self.q, self.v)
         return self.q, self.v
+
+    def node(self) -> tuple[Array, Array]:
+        """q and v of the current node, new arrays."""
+        q, v = np.empty(self.q.size), np.empty(self.v.size)
+        self._nodal(self.system, self.state, self.work, q, v)
+        return q, v
 
     def hold(self, tau: Array) -> None:
         """Hold a generalised force until told otherwise."""
@@ -111,7 +129,16 @@ class CompiledEngine:
         if self.functions is not None:
             error = self.functions.take_error() or error
         done = int(self.counter[loop.ROW])
-        return Chunk(status, times(first, self.steps, every, self.h), states[:done], log[:done], error)
+        return Chunk(status, times(first, self.steps, every, self.h, self.t0), states[:done], log[:done], error)
+
+    def tick(self, n: int) -> int:
+        """n steps of which nothing is kept but the last node; the status. Not for a Python control, which is asked at every step."""
+        return self._call(n, NEVER, *self._no_rows)
+
+    def failed(self) -> Stopping | None:
+        """What the user's own code raised in the step that failed, if it did."""
+        error = self._raised()
+        return error if self.functions is None else self.functions.take_error() or error
 
     def _raised(self) -> Exception | None:
         """What the user's compiled code raised in the step that failed, if it did: it is asked once more, at the node before."""
@@ -137,9 +164,7 @@ class CompiledEngine:
         return OK, None
 
     def _call(self, n: int, every: int, states: Array, log: Array) -> int:
-        arrays = (self.weights, self.system, self.state, self.previous, self.work, self.info, self.q, self.v, self.tau, self.tally)
-        rows = (self.counter, self.table, states, log)
-        return int(self._run(*self._addresses, self.source, self.use_ledger, self.h, n, every, *arrays, *rows))
+        return int(self._run(*self._functions, self.t0, self.h, n, every, *self._arrays, states, log))
 
     def unpack(self, states: Array) -> dict[str, Array]:
         """q, v, v_interval, control, work, impulse and account of recorded states."""

@@ -1,0 +1,11 @@
+"""The types of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+AnyArray = NDArray[Any]
