@@ -6,7 +6,7 @@ import pytest
 import dalembert as dal
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.variational.dense import factor_dense, follow, solve_dense
-from dalembert.kernels.tree.variational.layout import FACTOR_SIZE, SIDE_SIZE
+from dalembert.kernels.tree.variational.layout import DATA_SIZE, FACTOR_SIZE, HELD, SIDE_SIZE
 from dalembert.kernels.tree.variational.side import evaluate
 from dalembert.model import compile_tree
 
@@ -35,7 +35,7 @@ class Side:
         self.n = n = int(self.system[at.LINKS])
         self.places, end = {}, compile_tree.work_size(self.system)
         for name, size in [
-            *((x, n) for x in ("q", "v", "l", "f", "g", "e", "dv")),
+            *((x, n) for x in ("q", "v", "l", "f", "g", "e", "dv", "held")),
             ("side", n * SIDE_SIZE),
             ("factor", n * FACTOR_SIZE),
             ("J", 2 * n * n),
@@ -43,6 +43,11 @@ class Side:
             self.places[name] = slice(end, end + size)
             end += size
         self.work = np.full(end, np.nan)  # nothing may be read before it is written
+        self["held"][:] = 0.0
+        data = np.zeros(DATA_SIZE)
+        data[HELD] = self.places["held"].start
+        self.system[at.STEPPER_DATA] = len(self.system)
+        self.system = np.concatenate([self.system, data])
         self.work[: int(self.system[at.AT_FREE])] = 0.0
 
     def at(self, *names):

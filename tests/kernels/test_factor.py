@@ -6,7 +6,7 @@ import pytest
 import dalembert as dal
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.variational.factor import factor, solve
-from dalembert.kernels.tree.variational.layout import FACTOR_SIZE, SIDE_SIZE
+from dalembert.kernels.tree.variational.layout import DATA_SIZE, FACTOR_SIZE, HELD, SIDE_SIZE
 from dalembert.kernels.tree.variational.retraction import left_momentum, retract, share
 from dalembert.kernels.tree.variational.side import evaluate
 from dalembert.model import compile_tree
@@ -23,11 +23,16 @@ class Step:
         self.system = compile_tree.system_array(model, {})
         n, nq, nv = (int(self.system[k]) for k in (at.LINKS, at.NQ, at.NV))
         self.places, end = {}, compile_tree.work_size(self.system)
-        vectors = [(name, nv) for name in ("v", "x", "l", "f", "f_left", "f_right", "e", "dv")] + [("q", nq), ("q_mid", nq)]
+        vectors = [(name, nv) for name in ("v", "x", "l", "f", "f_left", "f_right", "e", "dv", "held")] + [("q", nq), ("q_mid", nq)]
         for name, size in [*vectors, ("side", n * SIDE_SIZE), ("factor", n * FACTOR_SIZE)]:
             self.places[name] = slice(end, end + size)
             end += size
         self.work = np.full(end, np.nan)  # nothing may be read before it is written
+        self["held"][:] = 0.0
+        data = np.zeros(DATA_SIZE)
+        data[HELD] = self.places["held"].start
+        self.system[at.STEPPER_DATA] = len(self.system)
+        self.system = np.concatenate([self.system, data])
 
     def at(self, *names):
         return [self.places[name].start for name in names]

@@ -7,7 +7,7 @@ import dalembert as dal
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
 from dalembert.kernels.tree.variational.factor_both import factor_both, solve_both
-from dalembert.kernels.tree.variational.layout import SIDE_SIZE
+from dalembert.kernels.tree.variational.layout import DATA_SIZE, HELD, SIDE_SIZE
 from dalembert.kernels.tree.variational.retraction import left_momentum, retract
 from dalembert.kernels.tree.variational.side import evaluate
 from dalembert.model import compile_tree
@@ -24,11 +24,16 @@ class Trapezoidal:
         self.system = compile_tree.system_array(model, {})
         n, nq, nv = (int(self.system[k]) for k in (at.LINKS, at.NQ, at.NV))
         self.places, end = {}, compile_tree.work_size(self.system)
-        vectors = [(name, nv) for name in ("v", "x", "l", "l_1", "f", "f_1", "e", "dv")] + [("q", nq), ("q_1", nq)]
+        vectors = [(name, nv) for name in ("v", "x", "l", "l_1", "f", "f_1", "e", "dv", "held")] + [("q", nq), ("q_1", nq)]
         for name, size in [*vectors, ("side", n * SIDE_SIZE), ("side_1", n * SIDE_SIZE), ("factor", n * BOTH_SIZE)]:
             self.places[name] = slice(end, end + size)
             end += size
         self.work = np.full(end, np.nan)  # nothing may be read before it is written
+        self["held"][:] = 0.0
+        data = np.zeros(DATA_SIZE)
+        data[HELD] = self.places["held"].start
+        self.system[at.STEPPER_DATA] = len(self.system)
+        self.system = np.concatenate([self.system, data])
 
     def at(self, *names):
         return [self.places[name].start for name in names]
