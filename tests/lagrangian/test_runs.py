@@ -107,12 +107,14 @@ def test_residuals_and_forces_of_a_holonomic_constraint():
     assert (force < 0).all()  # the rod pulls: towards smaller |q|
 
 
-def test_forces_at_the_nodes_under_a_control_are_refused():
-    """They need its values, which are not stored; those of the intervals are there."""
-    traj = dal.simulate(spherical_pendulum(), "rattle", h=0.01, t_end=0.1, control=lambda t, q, v: np.zeros(len(v)), **PENDULUM_START)
-    with pytest.raises(dal.UnsupportedError, match=r"had a control.*traj.multipliers\['holonomic'\]"):
-        traj.reaction("holonomic")
-    assert traj.multipliers["holonomic"].shape == (10, 1)
+def test_forces_at_the_nodes_under_a_control():
+    """A push along the rod, u = 2 q/|q|, is taken up by the rod alone: mu of g = (|q|^2 - 1)/2 changes by -u . q / q . q."""
+    s = spherical_pendulum()
+    traj = dal.simulate(s, "rattle", h=0.01, t_end=0.1, control=lambda t, q, v: 2.0 * q / np.linalg.norm(q), **PENDULUM_START)
+    without = s.numbers.multipliers(traj.q, traj.v)
+    u = np.vstack([traj.control, traj.control[-1:]])
+    expected = without[:, 0] - np.sum(u * traj.q, axis=1) / np.sum(traj.q * traj.q, axis=1)
+    np.testing.assert_allclose(traj.reaction("holonomic")[:, 0], expected, rtol=1e-12)
 
 
 def test_forces_of_a_pfaffian_constraint():

@@ -228,9 +228,11 @@ def test_constraint_residuals_are_those_of_the_model():
 # what is refused ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_controlled_runs_are_refused():
-    traj = dal.simulate(pendulum(), "mk4", h=0.01, t_end=0.1, control=lambda t, q, v: np.zeros(1))
-    with pytest.raises(dal.UnsupportedError, match=r"'hinge'.*control.*not stored"):
+def test_runs_with_functions_are_refused():
+    m = pendulum()
+    m.add_force(lambda t, q, v: -0.1 * v)
+    traj = dal.simulate(m, "mk4", h=0.01, t_end=0.1)
+    with pytest.raises(dal.UnsupportedError, match=r"'hinge'.*function.*not stored"):
         traj.reaction("hinge")
 
 

@@ -26,34 +26,37 @@ METHODS = ("cayley", "tln", "quaternion")
 
 
 @kernel
-def flip(system):
-    """Negate the entries that the options of a wrong stepper name."""
+def flip(system, state):
+    """Negate the entries that the options of a wrong stepper name: of the system, or of the state where the first one is negative."""
     first, count = int(system[at.OPTIONS]), int(system[at.OPTIONS + 1])
     for i in range(first, first + count):
-        system[i] = -system[i]
+        if first >= 0:
+            system[i] = -system[i]
+        else:
+            state[i - 2 * first] = -state[i - 2 * first]
 
 
 def wrong_cayley(t, h, system, state, work, info):
     """cayley with a sign error."""
-    flip(system)
+    flip(system, state)
     status = cayley.step(t, h, system, state, work, info)
-    flip(system)
+    flip(system, state)
     return status
 
 
 def wrong_tln(t, h, system, state, work, info):
     """tln with a sign error."""
-    flip(system)
+    flip(system, state)
     status = tln.step(t, h, system, state, work, info)
-    flip(system)
+    flip(system, state)
     return status
 
 
 def wrong_quaternion(t, h, system, state, work, info):
     """quaternion with a sign error."""
-    flip(system)
+    flip(system, state)
     status = quaternion.step(t, h, system, state, work, info)
-    flip(system)
+    flip(system, state)
     return status
 
 
@@ -75,7 +78,7 @@ def wrong_steppers():
         del registry._steppers["rigid-body", f"wrong-{name}"]
 
 
-# scenes: model, simulate keywords, and which entries of the system array hold the force that is flipped ----------------
+# scenes: model, simulate keywords, and which entries of the system array (negative: of the state) hold the force that is flipped ---
 
 
 def body(name, gravity=(0, 0, -9.81), **joint):
@@ -119,8 +122,8 @@ DAMPED = {
     "joint damping": (lambda: body("damped top", anchor=ANCHOR, damping=0.4), {}, (at.DAMPING, 36)),
 }
 DRIVEN = {
-    "compiled control": (lambda: body("driven", NO_G), {"control": compiled_control}, (at.HELD_TORQUE, 6)),
-    "python control": (lambda: body("driven top", anchor=ANCHOR), {"control": python_control}, (at.HELD_TORQUE, 6)),
+    "compiled control": (lambda: body("driven", NO_G), {"control": compiled_control}, (-at.HELD_TORQUE, 6)),
+    "python control": (lambda: body("driven top", anchor=ANCHOR), {"control": python_control}, (-at.HELD_TORQUE, 6)),
     "wrench, body": (
         lambda: with_force(body("thrust", NO_G), dal.Wrench("body", force=(1, 2, 0), torque=(0, 0.5, 0.3), point=(0.2, 0, 0))),
         {},

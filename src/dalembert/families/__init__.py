@@ -24,7 +24,7 @@ class Family:
     partial: an account is kept only where such a feature or a control acts; without one the impulse of weight and springs is not known.
     compose: the system array for the weights of a composition, where the family's steps go by them.
     usable: a checkpoint whose notes beside the mechanics are put in order where they cannot be used.
-    expect: writes into the system array what a run from a start, without control, cannot exceed.
+    expect: writes into the state of a start what a run from there, as long as no control is held, cannot exceed.
     call_functions: writes the address of forces given as functions into the system array.
     limit: the step that is certified at a state, limit_along: at every node of a run (its own h, or a smaller one to try).
     remedy: what to try when a step cannot be solved, from an advice and the step: a sentence.
@@ -41,7 +41,7 @@ class Family:
     ledger: Any
     work_size: Callable[[Array], int]
     info_size: int
-    unpack: Callable[[Any, Array, Array], dict[str, Array]]
+    unpack: Callable[[Any, Array, Array], dict[str, Array]]  # "control": held over the interval that ends at the node
     advise: Callable[[Any, Array, Array, str], Any]
     accounted: frozenset[str] = frozenset()
     partial: bool = False

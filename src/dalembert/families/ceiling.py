@@ -18,13 +18,14 @@ RUNAWAY = 9.0
 
 
 def expect(model: Model, system: Array, q: Array, v: Array, state: Array) -> None:
-    """Write the ceiling into the system array: infinite where a wrench or a function may drive the machine, or its weight by way of a joint
-    that lets it fall for ever. The state of the start holds the momentum: T = p . v/2."""
+    """Write the ceiling into the state of the start, 0 (none) where a wrench or a function may drive the machine, or its weight by way of a
+    joint that lets it fall for ever. That state holds the momentum: T = p . v/2."""
     driven = any(f.kind in ("wrench", "function") for f in model.forces)
     with np.errstate(over="ignore", invalid="ignore"):  # of velocities that no step can take
         energy = 0.5 * float(state[len(q) : len(q) + len(v)] @ v) + elastic(model, system, q) + fall(system)
-    ceiling = RUNAWAY * energy if not driven and energy > 0.0 else np.inf
-    system[int(system[at.STEPPER_DATA]) + here.CEILING] = ceiling
+    ceiling = RUNAWAY * energy
+    tail = len(q) + (1 + here.HISTORY) * len(v)
+    state[tail + here.CEILING] = ceiling if not driven and 0.0 < ceiling < np.inf else 0.0
 
 
 def _links(system: Array) -> Array:

@@ -61,8 +61,10 @@ def work_size(system: Array) -> int:
 
 
 def unpack(model: Any, system: Array, states: Array) -> dict[str, Array]:
-    """q, v at the nodes, velocity of the interval before each, multipliers, work, and impulse along each symmetry so far."""
-    n = model.n
+    """q, v at the nodes, velocity of the interval before each, multipliers, control, work, and impulse along each symmetry so far."""
+    n, size = model.n, int(system[at.STATE])
+    known = states.shape[1] == size  # files of versions before kept no control
+    states = states if known else np.concatenate([states, np.zeros((len(states), n))], axis=1)
     q, v = np.empty((len(states), n)), np.empty((len(states), n))
     _nodes(system, states, q, v)
     tail = int(system[at.AT_LEDGER])
@@ -72,8 +74,9 @@ def unpack(model: Any, system: Array, states: Array) -> dict[str, Array]:
         "v": v,
         "v_interval": states[:, 2 * n : 3 * n],
         "multipliers": states[:, first:tail],
+        "control": states[:, size - n :] if known else np.full((len(states), n), np.nan),
         "work": states[:, tail],
-        "impulse": states[:, tail + 1 :],
+        "impulse": states[:, tail + 1 : size - n],
     }
 
 

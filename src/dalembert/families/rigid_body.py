@@ -17,15 +17,17 @@ from dalembert.model.rotation import Array, cross, quat_conj, rotate
 
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
-    """q, v at the nodes, velocity of the interval before each node, work and impulse so far."""
+    """q, v at the nodes, velocity of the interval before each node, control, work and impulse so far."""
     states = np.ascontiguousarray(states)
     q = np.empty((len(states), model.nq))
     v = np.empty((len(states), model.nv))
+    known = states.shape[1] == at.STATE_SIZE  # files of versions before kept no control
     first_class(nodal_rows, NODAL_ROWS)(address_of(node.nodal, NODAL), system, states, np.zeros(at.WORK_SIZE), q, v)
     return {
         "q": q,
         "v": v,
         "v_interval": interval_velocity(system, states),
+        "control": states[:, at.HELD : at.HELD + model.nv] if known else np.full_like(v, np.nan),
         "work": states[:, at.WORK],
         "impulse": states[:, at.IMPULSE : at.IMPULSE + 6],
     }

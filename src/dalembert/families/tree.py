@@ -20,10 +20,10 @@ ACCOUNTED = frozenset({"wrench", "damping", "limits", "function"})  # gravity an
 
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
-    """q and v at the nodes; these methods are not staggered. And the account."""
+    """q and v at the nodes; these methods are not staggered. And the control and the account."""
     nq, nv = model.nq, model.nv
     v = states[:, nq : nq + nv]
-    return {"q": states[:, :nq], "v": v, "v_interval": v, **account_of(states, nq + nv + 1)}
+    return {"q": states[:, :nq], "v": v, "v_interval": v, **ending(states, nq + nv + 1, nv)}
 
 
 def call_functions(system: Array, address: int) -> None:
@@ -31,11 +31,15 @@ def call_functions(system: Array, address: int) -> None:
     system[at.FUNCTION], system[at.PASSIVE] = address, 1.0
 
 
-def account_of(states: Array, before: int) -> dict[str, Any]:
-    """Work, impulse and the account by kinds of force so far; NaN in files of versions that kept none. before: numbers ahead of it."""
-    columns = states[:, before:] if states.shape[1] == before + account.SIZE else np.full((len(states), account.SIZE), np.nan)
+def ending(states: Array, before: int, nv: int) -> dict[str, Any]:
+    """What the state of a tree ends with, behind `before` numbers of the method: the control that was held over the interval, then work,
+    impulse and the account by kinds of force so far. NaN in files of versions that kept none."""
+    size = states.shape[1]
+    control = states[:, before : before + nv] if size == before + nv + account.SIZE else np.full((len(states), nv), np.nan)
+    columns = states[:, size - account.SIZE :] if size >= before + account.SIZE else np.full((len(states), account.SIZE), np.nan)
     works = {name: columns[:, i] for i, name in enumerate(account.WORKS)}
     return {
+        "control": control,
         "work": columns[:, : len(account.WORKS)].sum(axis=1),
         "impulse": columns[:, account.IMPULSE : account.IMPULSE + 6],
         "account": {**works, "push": columns[:, account.PUSH]},

@@ -9,11 +9,10 @@ import numpy as np
 from dalembert.errors import ModelError, OptionError, UnsupportedError
 from dalembert.families import Family
 from dalembert.families.ceiling import expect
-from dalembert.families.tree import ACCOUNTED, account_of, call_functions
+from dalembert.families.tree import ACCOUNTED, call_functions, ending
 from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
 from dalembert.kernels.tree import layout as at
-from dalembert.kernels.tree import node as plain
 from dalembert.kernels.tree.account_layout import SIZE
 from dalembert.kernels.tree.energy import momenta
 from dalembert.kernels.tree.kinematics import sweep
@@ -30,13 +29,13 @@ SHRINK = 0.8  # of h, from one trial of h="auto" to the next, where no node says
 def start(system: Array, q: Array, v: Array) -> Array:
     """q, p = M(q) v, the velocity as the only known one, at the time of the node. ModelError where M(q) is singular."""
     nq, nv = len(q), len(v)
-    work = np.zeros(int(system[at.AT_FREE]))
+    system, work = np.array(system), np.zeros(int(system[at.AT_FREE]))  # kernels called from Python take no array that is read-only
     at_q, at_v = int(system[at.AT_Q]), int(system[at.AT_V])
     work[at_q : at_q + nq], work[at_v : at_v + nv] = q, v
     sweep(system, work, at_q, at_v)
     out, gradient = int(system[at.AT_TAU]), int(system[at.AT_ACC])
     momenta(system, work, at_v, out, gradient)
-    state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL + SIZE)
+    state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL + nv + SIZE)
     state[:nq], state[nq : nq + nv], state[nq + nv : nq + 2 * nv] = q, work[out : out + nv], v
     found = np.empty((1, nv))
     _nodes(system, state[None, :], np.empty((1, nq)), found)
@@ -50,7 +49,8 @@ def start(system: Array, q: Array, v: Array) -> Array:
 def usable(system: Array, state: Array) -> Array:
     """The state as it is, or without the notes of the prediction and of Newton's method where one of them cannot be one.
 
-    q, p, the last interval velocity, the stage of a composition and the account stay. Without notes a step takes another correction or two.
+    q, p, the last interval velocity, the stage of a composition, the ceiling of energy, the control and the account stay. Without notes a
+    step takes another correction or two.
     """
     nq, nv = int(system[at.NQ]), int(system[at.NV])
     end = nq + (1 + here.HISTORY) * nv
@@ -63,7 +63,8 @@ def usable(system: Array, state: Array) -> Array:
         return state
     out = state.copy()
     out[nq + 2 * nv : end + here.STATE_TAIL] = 0.0
-    out[end + here.STAGE] = notes[here.STAGE]
+    for kept in (here.STAGE, here.CEILING):
+        out[end + kept] = notes[kept]
     return out
 
 
@@ -74,12 +75,14 @@ def _nodes(system: Array, states: Array, q: Array, v: Array) -> None:
 
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
-    """q and v = M^-1 p at the nodes, velocity of the interval before each node, and the account."""
+    """q and v = M^-1 p at the nodes, velocity of the interval before each node, the control and the account."""
     nq, nv = model.nq, model.nv
     q, v = np.empty((len(states), nq)), np.empty((len(states), nv))
     _nodes(system, states, q, v)
     before = nq + (1 + here.HISTORY) * nv + here.STATE_TAIL
-    return {"q": q, "v": v, "v_interval": states[:, nq + nv : nq + 2 * nv], **account_of(states, before)}
+    if states.shape[1] < before + nv + SIZE:  # of a version that kept no ceiling
+        before -= 1
+    return {"q": q, "v": v, "v_interval": states[:, nq + nv : nq + 2 * nv], **ending(states, before, nv)}
 
 
 def compose(system: Array, weights: Array) -> Array:
@@ -135,7 +138,7 @@ FAMILY = Family(
     system=arrays.system_array,
     start=start,
     nodal=node.nodal,
-    hold=plain.hold,
+    hold=node.hold,
     ledger=account.ledger,
     work_size=arrays.work_size,
     info_size=at.INFO_SIZE,

@@ -44,8 +44,8 @@ STEP = types.int64(types.float64, types.float64, ARRAY, ARRAY, ARRAY, ARRAY)
 BOOL, INT, REAL, VOID = types.boolean, types.int64, types.float64, types.void
 #: nodal(system, state, work, q, v): configuration and velocity at the node that the state describes
 NODAL = types.void(ARRAY, ARRAY, ARRAY, ARRAY, ARRAY)
-#: hold(system, tau): generalised force that is held over the next step
-HOLD = types.void(ARRAY, ARRAY)
+#: hold(system, state, tau): write the generalised force that is held over the next step into the state
+HOLD = types.void(ARRAY, ARRAY, ARRAY)
 #: control(t, q, v, out)
 CONTROL = types.void(types.float64, ARRAY, ARRAY, ARRAY)
 

@@ -15,7 +15,7 @@ from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.kernels.tree.aba import accelerations
 from dalembert.kernels.tree.group import dexp_inv, move
-from dalembert.kernels.tree.layout import AT_CALL, AT_FREE, AT_HINT, AT_TAU, FUNCTION, NQ, NV, STEPPER_DATA
+from dalembert.kernels.tree.layout import AT_CALL, AT_FREE, AT_HELD, AT_HINT, AT_TAU, FUNCTION, NQ, NV, STEPPER_DATA
 
 # the tableau, from system[STEPPER_DATA] on; places are indices into system
 STAGES = 0
@@ -149,11 +149,9 @@ def set_time(t, h, system, work, i):
 
 
 @inline
-def no_force(system, work):
-    """tau = 0; the forward dynamics adds held control and passive forces to it."""
-    tau = int(system[AT_TAU])
-    for k in range(int(system[NV])):
-        work[tau + k] = 0.0
+def held_force(system, state, work):
+    """tau = the control that is held; the forward dynamics adds passive forces to it."""
+    copy(state, int(system[AT_HELD]), work, int(system[AT_TAU]), int(system[NV]))
 
 
 @kernel
@@ -164,11 +162,11 @@ def begin(system, state, work):
     copy(state, 0, work, at_q(system, 0), nq)
     copy(state, nq, work, at_x(system, 0), nv)
     copy(state, nq, work, at_v(system), nv)
-    no_force(system, work)
+    held_force(system, state, work)
 
 
 @kernel
-def approach(h, system, work, i):
+def approach(h, system, state, work, i):
     """Stage i > 0: all but its acceleration."""
     configuration(h, system, work, i)
     velocity(h, system, work, i)
@@ -176,7 +174,7 @@ def approach(h, system, work, i):
         dexp_inv(system, work, at_theta(system), at_v(system), at_x(system, i))
     else:
         copy(work, at_v(system), work, at_x(system, i), int(system[NV]))
-    no_force(system, work)
+    held_force(system, state, work)
 
 
 @kernel
@@ -196,7 +194,7 @@ def fixed_step(t, h, system, state, work, info):
     begin(system, state, work)
     for i in range(s):
         if i > 0:
-            approach(h, system, work, i)
+            approach(h, system, state, work, i)
         set_time(t, h, system, work, i)
         if not accelerations(system, work, at_q(system, i), at_v(system), int(system[AT_TAU]), at_acc(system, i)):
             return SINGULAR
@@ -297,7 +295,7 @@ def adaptive_step(t, h, system, state, work, info):
         trial = trial_size(size, left)
         ok = True
         for i in range(1, s):
-            approach(math.copysign(trial, h), system, work, i)
+            approach(math.copysign(trial, h), system, state, work, i)
             set_time(t + math.copysign(length - left, h), math.copysign(trial, h), system, work, i)
             ok = ok and accelerations(system, work, at_q(system, i), at_v(system), tau, at_acc(system, i))
         err = error(trial, system, work) if ok else math.inf

@@ -82,8 +82,8 @@ def velocity_start(scope: Scope, extra: Any = None) -> tuple[Any, Any, Any]:
 
 
 def fresh_state(scope: Scope, q: Any, y: Any, w: Any, extra: Any = None) -> Any:
-    """A state at time 0 without multipliers, work and impulse."""
-    tail = ca.SX(scope.multipliers + scope.ledger_size, 1)
+    """A state at time 0 without multipliers, work, impulse and control."""
+    tail = ca.SX(scope.multipliers + scope.ledger_size + scope.n, 1)
     return ca.densify(ca.vertcat(q, y, w, 0.0, ca.SX(scope.extra_size, 1) if extra is None else extra, tail))
 
 

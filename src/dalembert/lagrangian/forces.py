@@ -6,7 +6,8 @@ At the nodes (`Trajectory.reaction`, N + 1 rows): the multipliers mu of
 
 at the nodal q, v, t, so they have the order of the run, whatever the stepper, and with a composition its order. The push on the
 coordinates is G^T mu of the holonomic rows and A^T mu of the Pfaffian ones: a positive multiplier drives its row towards larger values.
-Where rows are redundant only J^T mu is determined, and mu is the shortest one. Under a control they are not known, as it is not stored.
+Where rows are redundant only J^T mu is determined, and mu is the shortest one. Under a control: that of
+`Trajectory.reaction`.
 
 In the intervals (`Trajectory.multipliers`, N rows): what the discrete equations themselves hold as unknowns, impulse over h, of the last
 step of a recorded interval. They approximate mu at the middle of that step (`rattle`, `midpoint`; methods of Runge-Kutta: the mean), at
@@ -34,12 +35,12 @@ def constraint_forces(traj: Any, kind: str) -> Array:
     """Multipliers (N + 1, rows) of the "holonomic" or the "pfaffian" constraints at the nodes."""
     if kind not in KINDS:
         raise UnknownNameError("kind of constraint of a Lagrangian", kind, KINDS)
-    if traj.meta.get("control") is not None:
+    if len(traj) > 1 and np.isnan(traj.control).any():
         raise UnsupportedError(
-            f"reaction({kind!r}): the run had a control, whose values are not stored, so the accelerations at the nodes are not known; "
-            f"traj.multipliers[{kind!r}] has what the steps found in each interval."
+            f"reaction({kind!r}): the run had a control, whose values its file, of an earlier version, does not hold, so the accelerations "
+            f"at the nodes are not known; traj.multipliers[{kind!r}] has what the steps found in each interval."
         )
-    return _of_kind(traj, kind, nodal_multipliers(traj._run_model, traj.q, traj.v, traj.t))
+    return _of_kind(traj, kind, nodal_multipliers(traj._run_model, traj.q, traj.v, traj.t, traj._nodal_control))
 
 
 def interval_multipliers(traj: Any) -> dict[str, Array]:
@@ -59,8 +60,9 @@ def _of_kind(traj: Any, kind: str, rows: Array) -> Array:
     return rows[:, :first] if kind == "holonomic" else rows[:, first:]
 
 
-def nodal_multipliers(system: Lagrangian, q: Array, v: Array, t: Array) -> Array:
-    """mu of the module's head at states (N, n); the shortest one where rows are redundant."""
+def nodal_multipliers(system: Lagrangian, q: Array, v: Array, t: Array, u: Array) -> Array:
+    """mu of the module's head at states (N, n) under a control (N, n); the shortest one where rows are redundant. NaN where u is."""
+    known = np.asarray(np.isfinite(u).all(axis=1))
     M, J = system.numbers.mass(q, v), system.numbers.rows(q, t)
     if not J.shape[1]:
         return np.zeros((len(q), 0))
@@ -70,9 +72,12 @@ def nodal_multipliers(system: Lagrangian, q: Array, v: Array, t: Array) -> Array
     except np.linalg.LinAlgError:
         raise UnsupportedError(f"reactions of {system!r}: its mass matrix is not positive definite.") from None
     W = np.swapaxes(np.linalg.solve(L, np.swapaxes(J, 1, 2)), 1, 2)
-    free = np.linalg.solve(L, system.numbers.push(q, v, t)[:, :, None])[:, :, 0]
+    push: Array = system.numbers.push(q, v, t) + np.where(known[:, None], u, 0.0)
+    free = np.linalg.solve(L, push[:, :, None])[:, :, 0]
     b = wanted - np.einsum("kij,kj->ki", W, free)
-    return _solved(W, b)
+    found = _solved(W, b)
+    found[~known] = np.nan
+    return found
 
 
 def _solved(W: Array, b: Array) -> Array:

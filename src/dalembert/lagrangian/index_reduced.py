@@ -44,6 +44,11 @@ class RightHandSide:
         """Hold a generalised force."""
         self.x[1 : 1 + self.n] = tau
 
+    @property
+    def held(self) -> Array:
+        """The generalised force that is held."""
+        return self.x[1 : 1 + self.n]
+
     def __call__(self, t: float, y: Array) -> Array:
         """(v, a)."""
         self.x[0] = t

@@ -22,7 +22,8 @@ ROUND_OFF = 16 * EPS
 
 
 class Scope:
-    """Symbols of a step: t, h, u, and the state's parts q, y (momentum or velocity), w (velocity of the interval before), time, extra."""
+    """Symbols of a step: t, h, and the state's parts q, y (momentum or velocity), w (velocity of the interval before), time, extra, u (the
+    control that is held)."""
 
     def __init__(self, formulas: Formulas, extra: int = 0):
         n, self.formulas = formulas.n, formulas
@@ -33,11 +34,11 @@ class Scope:
         self.q, self.y, self.w, self.time = ca.SX.sym("q", n), ca.SX.sym("y", n), ca.SX.sym("w", n), ca.SX.sym("time")
         self.extra, self.mu = ca.SX.sym("extra", extra), ca.SX.sym("mu", self.multipliers)
         self.ledger = ca.SX.sym("ledger", self.ledger_size)
-        self.state = ca.vertcat(self.q, self.y, self.w, self.time, self.extra, self.mu, self.ledger)
-        self.inputs = ca.vertcat(self.t, self.h, self.u, formulas.p, self.state)
+        self.state = ca.vertcat(self.q, self.y, self.w, self.time, self.extra, self.mu, self.ledger, self.u)
+        self.inputs = ca.vertcat(self.t, self.h, formulas.p, self.state)
 
     def next(self, q: Any, y: Any, w: Any, extra: Any = None, mu: Any = None, time: Any = None) -> Any:
-        """The next state; multipliers, as forces, that are not given are 0 and extra entries stay."""
+        """The next state but for u, which stays; multipliers, as forces, that are not given are 0 and extra entries stay."""
         mu = ca.SX(self.multipliers, 1) if mu is None else mu
         time = self.t + self.h if time is None else time
         return ca.densify(ca.vertcat(q, y, w, time, self.extra if extra is None else extra, mu, self.ledger))
@@ -108,7 +109,8 @@ class CompiledProgram:
         out = max(size, unknowns + 1, scope.ledger_size)
         head[at.N], head[at.PARAMS], head[at.STATE], head[at.MOVES] = scope.n, scope.formulas.p.shape[0], size, len(self.program.moves)
         head[at.UNKNOWNS], head[at.RANK_TOL] = unknowns, 1e-12
-        head[at.LEDGER], head[at.LEDGER_SIZE], head[at.AT_LEDGER] = address["ledger"], scope.ledger_size, size - scope.ledger_size
+        head[at.LEDGER], head[at.LEDGER_SIZE] = address["ledger"], scope.ledger_size
+        head[at.AT_LEDGER] = size - scope.n - scope.ledger_size
         head[at.START], head[at.MULTIPLIERS] = address["start"], scope.multipliers
         head[at.WORK_SIZE] = x + unknowns + unknowns**2 + out + 4 * unknowns + at.INFO_SIZE
         for k, (block, update) in enumerate(blocks):
@@ -122,10 +124,10 @@ class CompiledProgram:
         self.head = head
 
     def system(self, params: Array, tol: float, max_iterations: int) -> Array:
-        """The system array: header, records of the blocks, held force (zero), parameters."""
+        """The system array: header, records of the blocks, parameters."""
         head = self.head.copy()
         head[at.TOL], head[at.MAX_ITERATIONS] = tol, max_iterations
-        return np.concatenate([head, np.zeros(self.program.scope.n), params])
+        return np.concatenate([head, params])
 
 
 def _functions(scope: Scope, block: Block | None, update: Any, k: int) -> dict[str, Any]:

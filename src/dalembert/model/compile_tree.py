@@ -134,16 +134,15 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
     records = [load for f in model.forces for load in _load(tree, model, f)]
     n, nq, nv = len(tree.links), model.nq, model.nv
     at_loads = at.HEADER + n * at.LINK_SIZE
-    at_held = at_loads + len(records) * at.LOAD_SIZE
-    s = np.zeros(at_held + nv)
+    s = np.zeros(at_loads + len(records) * at.LOAD_SIZE)
     scratch = n * at.SCRATCH
     s[at.LINKS], s[at.NQ], s[at.NV] = n, nq, nv
     s[at.GRAVITY : at.GRAVITY + 3] = model.gravity
-    s[at.LOADS], s[at.AT_LOADS], s[at.AT_HELD] = len(records), at_loads, at_held
+    s[at.LOADS], s[at.AT_LOADS] = len(records), at_loads
     s[at.AT_Q], s[at.AT_V], s[at.AT_TAU] = scratch, scratch + nq, scratch + nq + nv
     s[at.AT_ACC], s[at.AT_CALL] = scratch + nq + 2 * nv, scratch + nq + 3 * nv
     s[at.AT_FREE] = s[at.AT_CALL] + 2 + nq + 2 * nv
-    s[at.AT_HINT] = nq + nv
+    s[at.AT_HINT], s[at.AT_HELD] = nq + nv, nq + nv + 1
     s[at.PASSIVE] = any(link.joint.damping > 0 or link.joint.stiffness > 0 for link in tree.links)
     for i, link in enumerate(tree.links):
         s[at.HEADER + i * at.LINK_SIZE : at.HEADER + (i + 1) * at.LINK_SIZE] = _record(link)
@@ -214,8 +213,8 @@ def _spring(tree: Tree, force: Any) -> list[Array]:
 
 
 def initial_state(system: Array, q: Array, v: Array) -> Array:
-    """q, v, the last internal step of an adaptive method, the account."""
-    return np.concatenate([q, v, np.zeros(1 + account.SIZE)])
+    """q, v, the last internal step of an adaptive method, the control that is held, the account."""
+    return np.concatenate([q, v, np.zeros(1 + len(v) + account.SIZE)])
 
 
 def work_size(system: Array) -> int:

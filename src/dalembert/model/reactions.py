@@ -8,7 +8,7 @@ and the forces of the model and of the joints without coordinates on body b,
     W_b = I_b dV_b/dt - ad^T(V_b) I_b V_b - (forces on b),      W = sum of W_b over all bodies behind the joint
 
 as a wrench at the anchor. Along the free directions of the joint W is what the joint itself exerts there: its spring, damper, coupling, and
-the inertia of its armature, with the opposite sign; 0 for a plain joint.
+the inertia of its armature, with the opposite sign, and the control of the run (`Trajectory.reaction`); 0 for a plain joint.
 
 Both take the nodal q and v as they are, so they are as accurate as the run.
 """
@@ -59,10 +59,15 @@ def joint_force(traj: Any, model: Model, joint: str) -> Array:
         if joint in without_coordinates(traj.model):
             raise UnsupportedError(f"joint {joint!r} exerts no force: the run left it out, ignore={tuple(traj.meta['ignore'])!r}.")
         raise UnknownNameError("joint", joint, [*model.q_slices(), *without_coordinates(traj.model)])
-    if traj.meta.get("control") is not None or traj.meta.get("functions"):
+    if traj.meta.get("functions") and not traj.meta.get("held_functions"):
         raise UnsupportedError(
-            f"reaction of joint {joint!r}: the run had a control (or a force given as a function), whose values are not stored, so the "
-            f"accelerations are not known."
+            f"reaction of joint {joint!r}: the run had a force given as a function, whose values are not stored, so the accelerations are "
+            "not known. As control= it is held over each step and stored."
+        )
+    if len(traj) > 1 and np.isnan(traj.control).any():
+        raise UnsupportedError(
+            f"reaction of joint {joint!r}: the run had a control, whose values its file, of an earlier version, does not hold, so the "
+            "accelerations are not known. Run it anew."
         )
     found = traj._loads
     if joint in owners:
@@ -73,10 +78,14 @@ def joint_force(traj: Any, model: Model, joint: str) -> Array:
 # joints without coordinates ----------------------------------------------------------------------------------------------------------
 
 
-def loads(model: Model, q: Array, v: Array) -> Loads:
-    """Accelerations and multipliers at states (N, nq), (N, nv)."""
-    found = [model.forward_dynamics(*state, multipliers=True) for state in zip(q, v, strict=True)]
-    return Loads(*(np.array(x) for x in zip(*found, strict=True)))
+def loads(model: Model, q: Array, v: Array, tau: Array) -> Loads:
+    """Accelerations and multipliers at states (N, nq), (N, nv) under joint forces (N, nv); NaN where those are."""
+    known = np.asarray(np.isfinite(tau).all(axis=1))
+    given = np.where(known[:, None], tau, 0.0)
+    found = [model.forward_dynamics(*state, multipliers=True) for state in zip(q, v, given, strict=True)]
+    a, multipliers = (np.array(x) for x in zip(*found, strict=True))
+    a[~known], multipliers[~known] = np.nan, np.nan
+    return Loads(a, multipliers)
 
 
 # joints of the tree ------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Controls: a Python function control(t, q, v) -> tau, or a compiled one f(t, q, v, out)."""
+"""Controls: a Python function control(t, q, v) -> tau, a compiled one f(t, q, v, out), or an array with a row for each step."""
 
 from __future__ import annotations
 
@@ -57,6 +57,19 @@ class CompiledControl:
         return OptionError("it raised an exception, or wrote numbers that are not finite, and did not when asked once more")
 
 
+class TabledControl:
+    """A control that was given as an array: row k is held over step `first` + k. The compiled loop reads it; called, it finds its row by t.
+
+    rows (steps, nv): N, N m. h: step, s.
+    """
+
+    def __init__(self, rows: Array, h: float, first: int = 0):
+        self.rows, self.h, self.first = rows, h, first
+
+    def __call__(self, t: float, q: Array, v: Array) -> Array:
+        return self.rows[round(t / self.h) - self.first]
+
+
 def compiled(function: Callable[..., None]) -> CompiledControl:
     """Compile f(t, q, v, out) so that a run with this control has no Python in its loop. Usable as a decorator.
 
@@ -94,7 +107,8 @@ def check_control(control: Any, call: str) -> None:
     if control is None or isinstance(control, CompiledControl):
         return
     if not callable(control):
-        raise OptionError(f"{call}: control is {control!r}; expected a function control(t, q, v).")
+        given = f"an array of shape {control.shape}" if isinstance(control, np.ndarray) else repr(control)
+        raise OptionError(f"{call}: control is {given}; expected a function control(t, q, v).")
     try:
         signature = inspect.signature(control)
     except (TypeError, ValueError):  # callables of C have none
@@ -106,6 +120,32 @@ def check_control(control: Any, call: str) -> None:
         raise OptionError(
             f"{call}: control is {name}{signature}; expected a function control(t, q, v) -> tau, or dal.compiled(f) with f(t, q, v, out)."
         ) from None
+
+
+def for_steps(control: Any, call: str, nv: int, n: int, h: float, first: int = 0) -> Any:
+    """A control for the steps first, ..., n - 1, checked: None and functions as they are, an array or lists of numbers as a table."""
+    if not isinstance(control, (np.ndarray, list, tuple)):
+        check_control(control, call)
+        return control
+    what = f"(steps{' that remain' if first else ''}, nv) = {(n - first, nv)}"
+    try:
+        rows = np.array(control, dtype=float, order="C")
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"{call}: control is no array of numbers ({error}); expected one of shape {what}.") from None
+    if rows.shape != (n - first, nv):
+        raise OptionError(f"{call}: control has the shape {rows.shape}; expected {what}: row k is held over step k.")
+    bad = np.argwhere(~np.isfinite(rows))
+    if len(bad):
+        k, i = bad[0]
+        raise OptionError(f"{call}: control[{k}, {i}] is {rows[k, i]}; expected finite numbers, shape {what}.")
+    return TabledControl(rows, h, first)
+
+
+def kind_of(control: Any) -> str | None:
+    """What a file says of a control."""
+    if control is None:
+        return None
+    return {CompiledControl: "compiled", TabledControl: "array"}.get(type(control), "python")
 
 
 def sample(control: Callable[..., Any], t: float, q: Array, v: Array) -> Array:

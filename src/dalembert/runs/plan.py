@@ -15,15 +15,13 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from dalembert.families import Family, find_family
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper, version
 from dalembert.runs import checks, environment
 from dalembert.runs.choice import choose_stepper
 from dalembert.runs.composition import composition_weights
-from dalembert.runs.controls import CompiledControl, combined
+from dalembert.runs.controls import combined, kind_of
 from dalembert.runs.engines import Engine
 from dalembert.runs.functions import Functions, given_functions
 from dalembert.systems import System, as_system
@@ -117,12 +115,17 @@ class Plan:
         return bool(given_functions(self.acting)) and "function" in self.stepper.handles and self.stepper.engine_name == "compiled"
 
     def arrays(self, functions: Functions | None = None) -> Array:
-        """The system as the one constant array of the compiled loop. functions: forces that the steps call."""
+        """The system as the one constant array of the compiled loop, read-only and shared by all runs of the plan.
+
+        functions: forces that the steps call; their address is in an array of their own.
+        """
         if functions is not None:
             return self.family.arrays(self.acting, self.stepper, self.options, self.weights, functions.address)
         if "array" not in self._made:
-            self._made["array"] = self.family.arrays(self.acting, self.stepper, self.options, self.weights)
-        return np.array(self._made["array"])
+            made = self.family.arrays(self.acting, self.stepper, self.options, self.weights)
+            made.flags.writeable = False
+            self._made["array"] = made
+        return self._made["array"]
 
     def engine(self, control: Any = None) -> Engine:
         """What advances a state. Functions that the steps cannot call are held over the step, like a control."""
@@ -148,7 +151,7 @@ class Plan:
             "compose": self.compose,
             "options": self.options,
             "ignore": list(self.ignore),
-            "control": None if control is None else ("compiled" if isinstance(control, CompiledControl) else "python"),
+            "control": kind_of(control),
             "versions": environment.versions(),
             "machine": environment.machine(),
             "status": "ok",

@@ -9,7 +9,7 @@ from typing import Any
 from dalembert.errors import ArchiveError, OptionError
 from dalembert.io import file_path
 from dalembert.runs import checks, environment
-from dalembert.runs.controls import check_control
+from dalembert.runs.controls import for_steps
 from dalembert.runs.plan import Plan
 from dalembert.runs.recording import Recording, load
 from dalembert.runs.run import Run
@@ -23,12 +23,11 @@ def resume(
 
     Bit for bit holds on the same CPU model with the same versions; both are recorded in the file and a warning says what differs. SciPy's
     adaptive solvers (`dop853`, `lsoda`) start anew from the checkpoint, and repeat the run to their tolerances.
-    A run with a control needs the same control again.
+    A run with a control needs the same control again; as an array (steps that remain, nv).
     """
     checks.check_on_fail(on_fail)
     checks.check_progress(progress)
     monitors = checks.check_monitors(monitors)
-    check_control(control, "resume")
     path = file_path("resume", path)
     traj = load(path)
     meta = dict(traj.meta)
@@ -36,7 +35,7 @@ def resume(
     if meta.get("functions"):
         raise OptionError(f"{path}: the model had {meta['functions']} force(s) given as functions, which a file cannot hold; run it anew.")
     if (meta["control"] is None) != (control is None):
-        had = "a control, which a file cannot hold: pass control=" if control is None else "no control"
+        had = "no control" if control is not None else _had(meta["control"])
         raise OptionError(f"{path}: the run had {had}.")
     if meta.get("h_changes"):
         raise OptionError(f"{path}: the step size was changed during the run; start a new run from its last q and v.")
@@ -46,7 +45,7 @@ def resume(
     if n < done:
         raise OptionError(f"{path}: the run has reached t = {traj.t[-1]:g} s already; t_end = {t_end:g} s lies before.")
     checks.check_every(meta["every"], n)
-    engine = plan.engine(control)
+    engine = plan.engine(for_steps(control, "resume", traj.v.shape[1], n, h, done))
     engine.start(traj.q[0], traj.v[0])
     if engine.state.size != traj.states.shape[1]:
         raise ArchiveError(
@@ -58,6 +57,13 @@ def resume(
     run = Run(plan, engine, meta, Recording.extend(path, traj, meta), progress, monitors)
     run.t, run.states, run.logs = [traj.t], [traj.states], [traj._log]
     return run.to_end(n, on_fail)
+
+
+def _had(kind: str) -> str:
+    """What to do about the control of a run."""
+    if kind == "array":
+        return "a control for each of its steps (traj.control): pass control= with a row for each step that remains"
+    return "a control, which a file cannot hold: pass control="
 
 
 def _compare_environment(path: Path, meta: dict) -> None:

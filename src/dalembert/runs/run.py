@@ -59,7 +59,7 @@ class Run:
         status, stopped = OK, ""
         error: Stopping | None = None
         every = self.meta["every"]
-        chunk = FIRST
+        chunk = 1 if self.monitors else FIRST
         with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
             while self.engine.steps < n and status == OK and error is None and not interrupted.is_set() and not stopped:
                 began = time.perf_counter()

@@ -8,7 +8,7 @@ from typing import Any
 from dalembert.errors import OptionError
 from dalembert.runs import checks
 from dalembert.runs.automatic import certified_step
-from dalembert.runs.controls import check_control
+from dalembert.runs.controls import for_steps
 from dalembert.runs.functions import given_functions, names_of_functions
 from dalembert.runs.plan import Plan
 from dalembert.runs.recording import Recording
@@ -43,8 +43,9 @@ def simulate(
     stepper: a name from `dal.steppers()`; None takes the registry's first that handles the model.
     q0, v0: arrays, or {joint: values}; default: reference configuration, at rest.
     control: control(t, q, v) -> tau, sampled at nodes and held over the step; `dal.compiled(f)` with f(t, q, v, out) keeps the loop
-    compiled. A composition samples it once per step and holds it over all substeps: the order is that of the motion under the held
-    force. A force of the model that is a function (`m.add_force(f)`) is evaluated where the step evaluates its forces.
+    compiled. Or an array (N, nv), a row for each of the N = t_end / h steps, which runs without Python too. A composition samples it once
+    per step and holds it over all substeps: the order is that of the motion under the held force. `traj.control` has what was held.
+    A force of the model that is a function (`m.add_force(f)`) is evaluated where the step evaluates its forces.
     every: keep the state every so many steps. compose: e.g. "suzuki4", raises the order of a self-adjoint stepper.
     save: stream to this HDF5 file while running; a killed run can be loaded and resumed.
     monitors: functions monitor(t, q, v), called about ten times a second and at the end with the latest node; a true answer ends the run.
@@ -58,7 +59,6 @@ def simulate(
     checks.check_progress(progress)
     monitors = checks.check_monitors(monitors)
     plan = Plan.of(m, stepper, h, compose, ignore, **stepper_options)
-    check_control(control, "simulate")
     q, v = plan.start(q0, v0)
     automatic = plan.h == 0.0
     if automatic:
@@ -70,6 +70,7 @@ def simulate(
     step, n = checks.step_count(h, t_end)
     plan = plan.at(step)
     every = checks.check_every(every, n)
+    control = for_steps(control, "simulate", len(v), n, step)
     meta = plan.meta(control)
     meta.update(t_end=n * step, every=every, status="running", **({"h_auto": True} if automatic else {}))
     meta.update(describe_functions(plan))

@@ -16,7 +16,7 @@ from dalembert.systems import System, as_system
 
 
 class Trajectory:
-    """Nodes of a run. Arrays have one row per recorded node (N + 1), `v_interval` and `solver` one per recorded interval (N).
+    """Nodes of a run. Arrays have one row per recorded node (N + 1), `v_interval`, `control` and `solver` one per recorded interval (N).
 
     t (s), q, v, energy, kinetic, potential (J), momentum (angular about the world origin, linear), poses (N + 1, bodies, 4, 4).
     Of a Lagrangian: momentum has one column per declared symmetry, and there are no poses.
@@ -41,6 +41,7 @@ class Trajectory:
         self.work, self.impulse = unpacked["work"], unpacked["impulse"]
         self._account: dict[str, Array] = unpacked.get("account", {"forces": self.work})  # type: ignore[assignment]
         self._multipliers = unpacked.get("multipliers")
+        self._held = unpacked.get("control", np.full_like(self.v, np.nan))
 
     @classmethod
     def of_nodes(
@@ -75,11 +76,10 @@ class Trajectory:
         }  # fmt: skip
         nan = np.full(n, np.nan)
         unpacked = {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, len(whole.momentum_names)))}
-        if control is not None:
-            held = np.array(control, dtype=float)
-            if held.shape != (n - 1, whole.nv):
-                raise OptionError(f"of_nodes: control has the shape {held.shape}; expected (N, nv) = {(n - 1, whole.nv)}.")
-            unpacked["control"] = held
+        held = np.zeros((n - 1, whole.nv)) if control is None else np.array(control, dtype=float)
+        if held.shape != (n - 1, whole.nv):
+            raise OptionError(f"of_nodes: control has the shape {held.shape}; expected (N, nv) = {(n - 1, whole.nv)}.")
+        unpacked["control"] = np.concatenate([np.zeros((1, whole.nv)), held])
         return cls(whole, method, known, t, np.concatenate([q, v], axis=1), np.zeros((n, len(LOG_COLUMNS))), unpacked)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -148,6 +148,27 @@ class Trajectory:
         return tuple(self.meta.get("log_columns", LOG_COLUMNS))
 
     @property
+    def control(self) -> Array:
+        """(N, nv) generalised force, dual to v, that was held over each recorded interval: the control, with every > 1 that of the last
+        step of the interval, and forces given as functions where the stepper holds them.
+
+        0 in runs without a control; NaN in files of versions that did not keep it.
+        """
+        if self.meta.get("control") is None:
+            return np.zeros((len(self) - 1, self.v.shape[1]))
+        return self._held[1:]
+
+    @property
+    def _nodal_control(self) -> Array:
+        """(N + 1, nv) control at the nodes, as `reaction` takes it."""
+        held = self.control
+        if self.meta.get("control") is None or len(self) == 1:
+            return np.zeros_like(self.v)
+        if self.meta["every"] > 1:
+            return np.concatenate([np.full_like(held[:1], np.nan), held])
+        return np.concatenate([held, held[-1:]])
+
+    @property
     def account(self) -> dict[str, Array]:
         """What was exchanged with the outside in each recorded interval (N rows), by the engine itself, step by step.
 
@@ -160,7 +181,10 @@ class Trajectory:
         return {**works, "impulse": np.diff(self.impulse, axis=0)}
 
     def reaction(self, joint: str) -> Array:
-        """What a joint exerts at the nodes, from their states; see model/reactions.py. Not for runs with a control, which is not stored.
+        """What a joint exerts at the nodes, from their states; see model/reactions.py.
+
+        Under a control: with what is held over the step after the node, at the last node over the step before. With every > 1 only the step
+        before a node is known, and nothing at the first node: NaN.
 
         Loop, rolling, knife-edge: multipliers (N + 1, rows of the joint), in the order of `model.constraint_labels`; N for rows in m, N m
         for rows in rad. A positive one pushes the child towards a larger residual, the parent the other way.
@@ -188,7 +212,7 @@ class Trajectory:
         """Accelerations and multipliers of the nodes."""
         from dalembert.model.reactions import loads
 
-        return loads(self._run_model, self.q, self.v)
+        return loads(self._run_model, self.q, self.v, self._nodal_control)
 
     def at(self, t: float) -> tuple[Array, Array]:
         """(q, v) at a time between nodes: along the geodesic in q (of a Lagrangian: straight), linear in v."""

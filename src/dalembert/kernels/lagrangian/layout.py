@@ -4,10 +4,10 @@ A step is a list of moves. A move solves a block of equations r(z) = 0 for unkno
 r, its derivative, the first guess and the next state are, is machine code made from formulas, called by address. All of it reads one
 vector
 
-    x = (t, h, u, p, state, z)       time, step, held force, parameters, state, unknowns
+    x = (t, h, p, state, z)          time, step, parameters, state, unknowns
 
-state = (q, y, w, time, extra, multipliers, work, impulse of each symmetry), where y is the momentum or the velocity of the node and w the
-velocity of the interval before it.
+state = (q, y, w, time, extra, multipliers, work, impulse of each symmetry, u), where y is the momentum or the velocity of the node, w the
+velocity of the interval before it, and u the control that is held over a step. The parameters are at the end of the system array.
 """
 
 # header of the system array
@@ -20,6 +20,6 @@ UNKNOWN, MAIN, GUESS, RESIDUAL, UPDATE, REVEALING, LINEAR = 0, 1, 2, 3, 4, 5, 6
 BLOCK = 7
 
 # x = work[0:]
-T, H, U = 0, 1, 2
+T, H, P = 0, 1, 2
 
 INFO_SIZE = 3

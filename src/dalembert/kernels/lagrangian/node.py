@@ -31,11 +31,11 @@ def nodal(system, state, work, q, v):
 
 
 @kernel
-def hold(system, tau):
-    """Hold a generalised force."""
-    first = system.shape[0] - int(system[at.N]) - int(system[at.PARAMS])
+def hold(system, state, tau):
+    """Keep a generalised force for the next step: at the end of the state."""
+    first = state.shape[0] - int(system[at.N])
     for i in range(tau.shape[0]):
-        system[first + i] = tau[i]
+        state[first + i] = tau[i]
 
 
 @kernel

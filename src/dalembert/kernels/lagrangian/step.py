@@ -15,8 +15,7 @@ NOISE = 1e-6  # relative size below which a stalled correction is round-off
 @inline
 def places(system):
     """Offsets in the workspace: of the state and the unknowns in x, of (r, J), of (guess, floor) or the next state, of the pivots."""
-    n = int(system[at.N])
-    x_state = at.U + n + int(system[at.PARAMS])
+    x_state = at.P + int(system[at.PARAMS])
     x_unknown = x_state + int(system[at.STATE])
     m = int(system[at.UNKNOWNS])
     residual = x_unknown + m
@@ -26,15 +25,15 @@ def places(system):
 
 @inline
 def load(t, h, system, state, work):
-    """Write t, h, u, p and the state into x."""
+    """Write t, h, p and the state into x."""
     work[at.T] = t
     work[at.H] = h
-    n = int(system[at.N]) + int(system[at.PARAMS])
+    n = int(system[at.PARAMS])
     first = system.shape[0] - n
     for i in range(n):
-        work[at.U + i] = system[first + i]
+        work[at.P + i] = system[first + i]
     for i in range(state.shape[0]):
-        work[at.U + n + i] = state[i]
+        work[at.P + n + i] = state[i]
 
 
 @inline
@@ -154,6 +153,7 @@ def step(t, h, system, state, work, info):
     work[tally], info[1], info[2] = 0.0, 0.0, 0.0
     load(t, h, system, state, work)
     x_state, _, _, out, _ = places(system)
+    changing = state.shape[0] - int(system[at.N])
     for k in range(int(system[at.MOVES])):
         record = at.HEADER + at.BLOCK * (k + 1)
         if system[record + at.UNKNOWN] > 0.0:
@@ -162,7 +162,7 @@ def step(t, h, system, state, work, info):
             if status != OK:
                 return status
         call_at(int(system[record + at.UPDATE]), work, 0, work, out)
-        for i in range(state.shape[0]):
+        for i in range(changing):
             state[i] = work[out + i]
             work[x_state + i] = work[out + i]
     return OK

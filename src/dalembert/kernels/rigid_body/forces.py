@@ -31,6 +31,7 @@ from dalembert.kernels.rigid_body.layout import (
     LOADS,
     MASS,
     PIVOTED,
+    STEERED,
     WORK_MATRIX,
     WORK_VECTOR,
     Q,
@@ -40,10 +41,10 @@ from dalembert.kernels.smallmat import add, axpy, cross, diag_solve, dot, load3,
 
 
 @inline
-def applied(system, q):
+def applied(system, state, q):
     """(torque about the reference point, axes P; force, axes P) of everything but gravity and damping."""
-    torque = add(load3(system, BODY_TORQUE), load3(system, HELD_TORQUE))
-    force = add(load3(system, BODY_FORCE), load3(system, HELD_FORCE))
+    torque = add(load3(system, BODY_TORQUE), load3(state, HELD_TORQUE))
+    force = add(load3(system, BODY_FORCE), load3(state, HELD_FORCE))
     for i in range(int(system[LOADS])):
         at = LOADS + 1 + i * LOAD_SIZE
         force_P = rotate_inverse(q, load3(system, at + 3))
@@ -54,9 +55,8 @@ def applied(system, q):
 
 
 @inline
-def momentum_rate(system, q):
-    """(torque about the reference point, axes P; force, world) at attitude q, gravity included, damping not."""
-    torque, force = applied(system, q)
+def momentum_rate(system, q, torque, force):
+    """(torque about the reference point, axes P; force, world) at attitude q: what is applied, and gravity."""
     weight = scale(system[MASS], load3(system, GRAVITY))
     if system[PIVOTED] != 0.0:
         return add(torque, cross(load3(system, ARM), rotate_inverse(q, weight))), (0.0, 0.0, 0.0)
@@ -91,9 +91,11 @@ def damping_wrench(system, state):
 @inline
 def kick(h, system, state):
     """p += h f(q) for every force but damping."""
-    if system[FORCED] == 0.0:
+    if system[FORCED] == 0.0 and state[STEERED] == 0.0:
         return
-    torque, force = momentum_rate(system, load(state, Q))
+    q = load(state, Q)
+    torque, force = applied(system, state, q)
+    torque, force = momentum_rate(system, q, torque, force)
     store3(state, ANGULAR, axpy(h, torque, load3(state, ANGULAR)))
     store3(state, LINEAR, axpy(h, force, load3(state, LINEAR)))
 

@@ -6,13 +6,14 @@ from dalembert.kernels.rigid_body.forces import applied, damping_wrench, momentu
 from dalembert.kernels.rigid_body.layout import (
     COM,
     DAMPED,
-    FORCED,
+    HELD,
     HELD_FORCE,
     HELD_TORQUE,
     IMPULSE,
     PIVOTED,
     Q_BP,
     Q_W0,
+    STEERED,
     WORK,
     Q,
     X,
@@ -42,16 +43,17 @@ def nodal(system, state, work, q, v):
 
 
 @kernel
-def hold(system, tau):
-    """Keep a generalised force, dual to v of the joint, for the next step: moved to the reference point and to principal axes."""
-    system[FORCED] = 1.0
-    q_BP = load(system, Q_BP)
-    torque = load3(tau, 0)
+def hold(system, state, tau):
+    """Keep a generalised force, dual to v of the joint, for the next step; also moved to the reference point and to principal axes."""
+    state[STEERED] = 1.0
+    for i in range(tau.shape[0]):
+        state[HELD + i] = tau[i]
+    q_BP, torque = load(system, Q_BP), load3(tau, 0)
     if system[PIVOTED] == 0.0:
         force = load3(tau, 3)
         torque = axpy(-1.0, cross(load3(system, COM), force), torque)
-        store3(system, HELD_FORCE, rotate_inverse(q_BP, force))
-    store3(system, HELD_TORQUE, rotate_inverse(q_BP, torque))
+        store3(state, HELD_FORCE, rotate_inverse(q_BP, force))
+    store3(state, HELD_TORQUE, rotate_inverse(q_BP, torque))
 
 
 @kernel
@@ -64,8 +66,8 @@ def ledger(t, h, end, system, state, work, info):
     h *= 0.5
     q = load(state, Q)
     omega, v = velocity(system, state)
-    torque, force_P = applied(system, q)
-    rate_P, rate_W = momentum_rate(system, q)
+    torque, force_P = applied(system, state, q)
+    rate_P, rate_W = momentum_rate(system, q, torque, force_P)
     power = dot(torque, omega) + dot(force_P, v)
     if system[DAMPED] != 0.0:
         drag_torque, drag_force = damping_wrench(system, state)

@@ -268,7 +268,7 @@ def outward(system, work, i, tau, acc):
 def accelerations(system, work, q, v, tau, acc):
     """work[acc:] = joint accelerations at work[q:], work[v:] under work[tau:] and all forces of the model. False if the tree is singular.
 
-    work[tau:] is changed: held control and passive joint forces are added to it.
+    work[tau:] is changed: passive joint forces are added to it.
     """
     n = int(system[LINKS])
     sweep(system, work, q, v)

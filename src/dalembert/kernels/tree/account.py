@@ -179,9 +179,9 @@ def add_account(w, system, work, q, v, half, state):
     if system[LOADS] != 0.0:
         add_loads(w, system, work, state)
     for i in range(nv):
-        work[tau + i] = 0.0
-        state[at + CONTROL] += w * system[held + i] * work[v + i]
-        state[at + PUSH] += abs(w * system[held + i])
+        work[tau + i] = state[held + i]
+        state[at + CONTROL] += w * state[held + i] * work[v + i]
+        state[at + PUSH] += abs(w * state[held + i])
     if system[PASSIVE] != 0.0:
         passive(system, work, q, v, tau)
     if system[ADDRESS] != 0.0:

@@ -1,4 +1,4 @@
-"""Columns of the account of a tree, at the end of its state: sums from the start of the run."""
+"""Columns of the account of a tree, at the end of its state, behind the control that is held: sums from the start of the run."""
 
 CONTROL = 0  # work of the control, J,
 FUNCTION = 1  # of forces that were given as functions,

@@ -11,7 +11,6 @@ from dalembert.kernels.mat3 import apply_transposed, load9
 from dalembert.kernels.smallmat import add, cross, dot, load3, mat_vec, scale, store3, sub
 from dalembert.kernels.tree.layout import (
     AT_CALL,
-    AT_HELD,
     AT_LOADS,
     DAMPING,
     FORCE,
@@ -132,8 +131,7 @@ def call_function(system, work, q, v):
 
 @kernel
 def passive(system, work, q, v, tau):
-    """Add held control, joint damping, joint stiffness and forces that are functions to work[tau:]."""
-    held = int(system[AT_HELD])
+    """Add joint damping, joint stiffness and forces that are functions to work[tau:]."""
     if system[FUNCTION] != 0.0:
         found = call_function(system, work, q, v)
         for i in range(int(system[NV])):
@@ -144,7 +142,7 @@ def passive(system, work, q, v, tau):
         n = 1 if kind <= PRISMATIC else (3 if kind == SPHERICAL else 6)
         vi = int(system[at + V_AT])
         for k in range(n):
-            work[tau + vi + k] += system[held + vi + k] - system[at + DAMPING] * work[v + vi + k]
+            work[tau + vi + k] -= system[at + DAMPING] * work[v + vi + k]
         stiffness = system[at + STIFFNESS]
         if stiffness != 0.0:
             qi = q + int(system[at + Q_AT])

@@ -1,7 +1,7 @@
 """Between the flat state of a tree and what the user sees."""
 
 from dalembert.kernels._jit import kernel
-from dalembert.kernels.tree.layout import AT_HELD, NQ, NV, PASSIVE
+from dalembert.kernels.tree.layout import AT_HELD, NQ, NV
 
 
 @kernel
@@ -15,9 +15,8 @@ def nodal(system, state, work, q, v):
 
 
 @kernel
-def hold(system, tau):
+def hold(system, state, tau):
     """Keep a generalised force for the next step."""
-    system[PASSIVE] = 1.0
     at = int(system[AT_HELD])
     for i in range(int(system[NV])):
-        system[at + i] = tau[i]
+        state[at + i] = tau[i]

@@ -31,8 +31,8 @@ class Chunk(NamedTuple):
 class Engine(Protocol):
     """What a run asks of an engine.
 
-    state: one flat array, the checkpoint. steps, time: of the current node. log_columns: what a row of the log tells of an interval.
-    info: numbers of the last step, (iterations, residual, ...). t0: time of step 0.
+    state: one flat array, the checkpoint, with the control of the last step in it. steps, time: of the current node. log_columns: what a
+    row of the log tells of an interval. info: numbers of the last step, (iterations, residual, ...). t0: time of step 0.
     """
 
     h: float
@@ -63,7 +63,7 @@ class Engine(Protocol):
         """Up to n steps. Ends early on failure, and between steps on request of `stop` where Python takes part in each step."""
 
     def unpack(self, states: Array) -> dict[str, Any]:
-        """q, v, v_interval, work, impulse of recorded states, and what else the engine knows."""
+        """q, v, v_interval, control, work, impulse of recorded states, and what else the engine knows."""
 
 
 def times(first: int, last: int, every: int, h: float, t0: float = 0.0) -> Array:

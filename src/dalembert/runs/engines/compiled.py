@@ -12,7 +12,7 @@ from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first
 from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import OK
 from dalembert.model.rotation import Array
-from dalembert.runs.controls import HELD, CompiledControl, sample
+from dalembert.runs.controls import HELD, CompiledControl, TabledControl, sample
 from dalembert.runs.engines import Chunk, Stopping, times
 from dalembert.runs.functions import Functions
 
@@ -22,13 +22,8 @@ if TYPE_CHECKING:
 NEVER = 2**62  # every so many steps a row
 
 
-def _asked(control: Any) -> bool:
-    """True for a control of Python, which is called at every node."""
-    return control is not None and control is not HELD and not isinstance(control, CompiledControl)
-
-
 class CompiledEngine:
-    """State, system and workspace of a run, and the compiled loop over them."""
+    """State and workspace of a run, and the compiled loop over them. The system array is shared, and only read."""
 
     log_columns = loop.LOG_COLUMNS
 
@@ -41,11 +36,11 @@ class CompiledEngine:
         self.work, self.info = np.zeros(family.work_size(self.system)), np.zeros(family.info_size)
         self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
         self.tally = np.zeros(len(loop.LOG_COLUMNS))
-        self.counter = np.zeros(2, dtype=np.int64)
-        self.python_control: Any = control if _asked(control) else None
-        self.use_control = isinstance(control, CompiledControl)
-        self._compiled_control: Any = control if self.use_control else None
-        self.controlled = control is not None
+        self.counter = np.zeros(3, dtype=np.int64)
+        self.source, self.table = loop.NO_CONTROL, np.zeros((0, model.nv))
+        self.python_control: Any = None
+        self._compiled_control: Any = None
+        self._take(control)
         self.use_ledger = family.keeps_account(model, control is not None)
         self._step = first_class(plan.stepper.step, STEP)
         self._nodal, self._hold = first_class(family.nodal, NODAL), first_class(family.hold, HOLD)
@@ -54,9 +49,9 @@ class CompiledEngine:
             address_of(family.ledger if self.use_ledger else loop.no_ledger, loop.LEDGER),
             address_of(family.nodal, NODAL),
             address_of(family.hold, HOLD),
-            address_of(control.kernel if self.use_control else loop.no_control, CONTROL),
+            address_of(loop.no_control if self._compiled_control is None else control.kernel, CONTROL),
         )
-        self._functions = (*addresses, self.use_control, self.use_ledger)
+        self._functions = (*addresses, self.source, self.use_ledger)
         self._run = first_class(loop.run, loop.LOOP)
         self.state = np.zeros(0)
         self.t0 = 0.0
@@ -67,10 +62,19 @@ class CompiledEngine:
         self.use_ledger = False
         self._functions = (*self._functions[:-1], False)
 
+    def _take(self, control: Any) -> None:
+        """Where the control comes from: the loop calls it, or reads it, or Python is asked before each step."""
+        if isinstance(control, CompiledControl):
+            self.source, self._compiled_control = loop.FUNCTION, control
+        elif isinstance(control, TabledControl):
+            self.source, self.table, self.counter[loop.TABLE_START] = loop.TABLE, control.rows, control.first
+        elif control is not HELD:
+            self.python_control = control
+
     def start(self, q: Array, v: Array) -> None:
         """Begin at t = 0 from q and v."""
         state = self.family.start(self.system, q, v)
-        if self.family.expect is not None and not self.controlled:
+        if self.family.expect is not None:
             self.family.expect(self.model, self.system, q, v, state)
         self.restart(state, 0)
 
@@ -81,9 +85,19 @@ class CompiledEngine:
             self.state = self.family.usable(self.system, self.state)
         self.previous = self.state.copy()
         node = (self.q, self.v, self.tau)
-        self._arrays = (self.weights, self.system, self.state, self.previous, self.work, self.info, *node, self.tally)
-        self.counter[:] = 0
-        self.counter[loop.STEP_INDEX] = step
+        self._arrays = (
+            self.weights,
+            self.system,
+            self.state,
+            self.previous,
+            self.work,
+            self.info,
+            *node,
+            self.tally,
+            self.counter,
+            self.table,
+        )
+        self.counter[loop.STEP_INDEX], self.counter[loop.ROW] = step, 0
         self.tally[:] = 0.0
 
     @property
@@ -109,7 +123,7 @@ class CompiledEngine:
 
     def hold(self, tau: Array) -> None:
         """Hold a generalised force until told otherwise."""
-        self._hold(self.system, np.ascontiguousarray(tau, dtype=float))
+        self._hold(self.system, self.state, np.ascontiguousarray(tau, dtype=float))
 
     def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
         """Up to n steps. Ends early on failure, and between steps on request of `stop` where Python takes part in each step."""
@@ -129,8 +143,8 @@ class CompiledEngine:
         return Chunk(status, times(first, self.steps, every, self.h, self.t0), states[:done], log[:done], error)
 
     def tick(self, n: int) -> int:
-        """n steps of which nothing is kept but the last node; the status. Not for a Python control, which is asked at every step."""
-        return self._call(n, NEVER, *self._no_rows)
+        """n steps of which nothing is kept but the last node, in `q` and `v`; the status. Not for a control of Python."""
+        return int(self._run(*self._functions, True, self.t0, self.h, n, NEVER, *self._arrays, *self._no_rows))
 
     def failed(self) -> Stopping | None:
         """What the user's own code raised in the step that failed, if it did."""
@@ -139,7 +153,7 @@ class CompiledEngine:
 
     def _raised(self) -> Exception | None:
         """What the user's compiled code raised in the step that failed, if it did: it is asked once more, at the node before."""
-        if self.use_control and not np.isfinite(self.tau).all():
+        if self._compiled_control is not None and not np.isfinite(self.tau).all():
             return self._compiled_control.problem(self.time, *self.observe())
         if isinstance(self._step, Guarded):
             try:
@@ -161,10 +175,10 @@ class CompiledEngine:
         return OK, None
 
     def _call(self, n: int, every: int, states: Array, log: Array) -> int:
-        return int(self._run(*self._functions, self.t0, self.h, n, every, *self._arrays, self.counter, states, log))
+        return int(self._run(*self._functions, False, self.t0, self.h, n, every, *self._arrays, states, log))
 
     def unpack(self, states: Array) -> dict[str, Array]:
-        """q, v, v_interval, work, impulse and account of recorded states."""
+        """q, v, v_interval, control, work, impulse and account of recorded states."""
         return self.family.read(self.model, self.system, states, self.use_ledger)
 
     @classmethod

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PythonEngine:
-    """A plain Python step(m, t, q, v, h) -> q, v. The flat state is (q, v)."""
+    """A plain Python step(m, t, q, v, h) -> q, v. The flat state is (q, v, control of the last step)."""
 
     log_columns = LOG_COLUMNS
     t0 = 0.0
@@ -33,7 +33,7 @@ class PythonEngine:
 
     def start(self, q: Array, v: Array) -> None:
         """Begin at t = 0 from q and v."""
-        self.restart(np.concatenate([q, v]), 0)
+        self.restart(np.concatenate([q, v, np.zeros(len(v))]), 0)
 
     def restart(self, state: Array, step: int) -> None:
         """Begin from a checkpoint."""
@@ -46,7 +46,8 @@ class PythonEngine:
 
     def observe(self) -> tuple[Array, Array]:
         """q and v of the current node."""
-        return self.state[: self.model.nq], self.state[self.model.nq :]
+        nq, nv = self.model.nq, self.model.nv
+        return self.state[:nq], self.state[nq : nq + nv]
 
     def node(self) -> tuple[Array, Array]:
         """The same as new arrays."""
@@ -74,11 +75,12 @@ class PythonEngine:
     def _one(self) -> int:
         q, v = self.observe()
         t = self.time
-        extra = {} if self.control is None else {"tau": sample(self.control, t, q, v)}
+        tau = np.zeros(self.model.nv) if self.control is None else sample(self.control, t, q, v)
+        extra = {} if self.control is None else {"tau": tau.copy()}
         for w in self.weights:
             q, v = self.stepper.step(self.model, t, q, v, w * self.h, **extra, **self.options)
             t += w * self.h
-        new = np.concatenate([np.asarray(q, dtype=float), np.asarray(v, dtype=float)])
+        new = np.concatenate([np.asarray(q, dtype=float), np.asarray(v, dtype=float), tau])
         if new.shape != self.state.shape or not np.isfinite(new).all():
             return NOT_FINITE
         self.state = new
@@ -86,10 +88,14 @@ class PythonEngine:
         return OK
 
     def unpack(self, states: Array) -> dict[str, Array]:
-        """q and v of recorded states; intervals and ledger are not known."""
-        q, v = states[:, : self.model.nq], states[:, self.model.nq :]
+        """q, v and control of recorded states; intervals and ledger are not known."""
+        nq, nv = self.model.nq, self.model.nv
+        q, v, control = states[:, :nq], states[:, nq : nq + nv], states[:, nq + nv :]
+        if control.shape[1] != nv:  # files of versions before kept none
+            control = np.full_like(v, np.nan)
         nan = np.full(len(states), np.nan)
-        return {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, len(self.model.momentum_names)))}
+        impulse = np.tile(nan[:, None], (1, len(self.model.momentum_names)))
+        return {"q": q, "v": v, "v_interval": v, "control": control, "work": nan, "impulse": impulse}
 
     @classmethod
     def read(cls, plan: Plan, states: Array, controlled: bool) -> dict[str, Array]:

@@ -5,7 +5,8 @@ multistep method keeps its history and h only says where the motion is recorded.
 part of a smooth history, so a run with a control starts a new solver at every node. A run that is resumed from a checkpoint starts one
 there as well, and repeats an uninterrupted run to the tolerances, not bit for bit.
 
-The right-hand side is machine code. The flat state is (q, v, mean velocity of the interval, multipliers, work, impulse of each symmetry).
+The right-hand side is machine code. The flat state is (q, v, mean velocity of the interval, multipliers, work, impulse of each
+symmetry, control of the interval).
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class ScipyEngine:
 
     def start(self, q: Array, v: Array) -> None:
         """Begin at t = 0 from q and v."""
-        self.restart(np.concatenate([q, v, v, np.zeros(self.rhs.multiplier_count + self.rhs.ledger_count)]), 0)
+        self.restart(np.concatenate([q, v, v, np.zeros(self.rhs.multiplier_count + self.rhs.ledger_count + self.model.n)]), 0)
 
     def restart(self, state: Array, step: int) -> None:
         """Begin from a checkpoint, with a new solver."""
@@ -163,24 +164,27 @@ class ScipyEngine:
 
     def _record(self, before: Array, y: Array, t: float, end: float) -> None:
         n = self.model.n
-        tail = len(self.state) - self.rhs.ledger_count
-        ledger = self.state[tail:]
+        tail = len(self.state) - self.rhs.ledger_count - n
+        ledger = self.state[tail : tail + self.rhs.ledger_count]
         if self.use_ledger:
             ledger = ledger + 0.5 * self.h * (self.rhs.ledger(t, before) + self.rhs.ledger(end, y))
         mu = self.rhs.multipliers(end, y) if self.rhs.multiplier_count else np.zeros(0)
-        self.state = np.concatenate([y, (y[:n] - before[:n]) / self.h, mu, ledger])
+        self.state = np.concatenate([y, (y[:n] - before[:n]) / self.h, mu, ledger, self.rhs.held])
 
     def unpack(self, states: Array) -> dict[str, Array]:
-        """q, v, mean velocity of the interval before, multipliers of the node, work, impulse along each symmetry."""
+        """q, v, mean velocity of the interval before, multipliers of the node, control, work, impulse along each symmetry."""
         n = self.model.n
-        tail = states.shape[1] - self.rhs.ledger_count
+        tail = 3 * n + self.rhs.multiplier_count
+        end = tail + self.rhs.ledger_count
+        known = states.shape[1] == end + n  # files of versions before kept no control
         return {
             "q": states[:, :n],
             "v": states[:, n : 2 * n],
             "v_interval": states[:, 2 * n : 3 * n],
             "multipliers": states[:, 3 * n : tail],
+            "control": states[:, end:] if known else np.full((len(states), n), np.nan),
             "work": states[:, tail],
-            "impulse": states[:, tail + 1 :],
+            "impulse": states[:, tail + 1 : end],
         }
 
     @classmethod

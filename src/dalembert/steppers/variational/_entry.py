@@ -68,7 +68,7 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     """The system array with options and the layout of the workspace behind it."""
     n, nq, nv = int(system[at.LINKS]), int(system[at.NQ]), int(system[at.NV])
     data = np.zeros(here.DATA_SIZE)
-    data[here.METHOD], data[here.CEILING] = method, np.inf
+    data[here.METHOD] = method
     data[here.TOL], data[here.MAX_ITERATIONS] = options["tol"], options["max_iterations"]
     data[here.RETRACTION], data[here.RESCUE] = options["retraction"] == "exp", options["rescue"]
     place = int(system[at.AT_FREE])
@@ -87,7 +87,8 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
         here.DELTA,
     )
     sizes = [(slot, nv) for slot in vectors] + [(slot, nq) for slot in (here.Q_NEW, here.Q_MID, here.Q_OLD)]
-    sizes += [(here.SAVED, nq + nv + here.HISTORY * nv + here.STATE_TAIL + account.SIZE)]
+    held = nq + (1 + here.HISTORY) * nv + here.STATE_TAIL
+    sizes += [(here.SAVED, held + nv + account.SIZE)]
     sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
     loads = system[int(system[at.AT_LOADS]) :][: int(system[at.LOADS]) * at.LOAD_SIZE].reshape(-1, at.LOAD_SIZE)
     data[here.SOFT] = np.sum(loads[:, at.LOAD_KIND] == 2)
@@ -100,12 +101,12 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     for slot, size in [*sizes, (here.FACTOR, n * max(here.FACTOR_SIZE, BOTH_SIZE))]:
         data[slot] = place
         place += size
-    data[here.TABLE] = len(system) + len(data)
+    data[here.HELD], data[here.TABLE] = data[here.SAVED] + held, len(system) + len(data)
     longer = np.concatenate([system, data])
     links = longer[at.HEADER : at.HEADER + n * at.LINK_SIZE].reshape(n, at.LINK_SIZE)
     limited = np.isfinite(links[:, at.LIMIT_LOW]) | np.isfinite(links[:, at.LIMIT_HIGH])
     links[limited, at.LIMIT_STIFFNESS] = options["limit_stiffness"]
-    longer[at.STEPPER_DATA] = len(system)
+    longer[at.STEPPER_DATA], longer[at.AT_HELD] = len(system), held
     longer[at.STEPPER_WORK] = place - int(system[at.AT_FREE])
     return compose(longer, (1.0,))
 

@@ -1,7 +1,7 @@
 """Where a variational step keeps its numbers.
 
-state    q (nq), p (nv), then earlier interval velocities (nv each, latest first), and what the prediction of the next one and its
-         correction go by
+state    q (nq), p (nv), then earlier interval velocities (nv each, latest first), what the prediction of the next one and its correction
+         go by, the ceiling of energy, the control that is held (nv), the account
 system   from STEPPER_DATA on: options, where the parts of the workspace start, and the table of the prediction: for each stage of a
          composition its weight, then the coefficients of 1, 2, ..., HISTORY velocities
 work     from AT_FREE on: vectors, then one record per link for each configuration ("side") that a method evaluates, then the factors
@@ -49,7 +49,7 @@ ASIDE = 39  # what is known of singular positions (ASIDE_SIZE)
 STAGES = 35  # substeps of the composition
 TABLE = 36  # where the table of the prediction starts in system
 DENSE = 37  # J and df/dv of small trees (2 nv nv); 0: the tree is eliminated link by link
-CEILING = 38  # kinetic energy that the motion cannot have; infinite where forces may drive it
+HELD = 38  # control that is held over the step (nv), in the copy of the state at SAVED
 DATA_SIZE = 40
 EULER, MIDPOINT, TRAPEZOIDAL = 0, 1, 2
 DENSE_MOST = 8  # joints up to which dense matrices are cheaper
@@ -76,7 +76,8 @@ RATE = 4  # by how much a second correction was smaller than the first, when las
 RATE_MISFIT = 5  # misfit at that time
 RATE_STEP = 6  # |h| at that time
 NOISE = 7  # correction over velocity at which the iteration last ceased to converge: round-off of long chains
-STATE_TAIL = 8
+CEILING = 8  # kinetic energy that the motion cannot have; 0: forces may drive it
+STATE_TAIL = 9
 STAGE_SIZE = 1 + HISTORY * HISTORY  # of the table
 
 # record of a link at one configuration. R, P and VEL as in kernels/tree/layout.py

@@ -1,10 +1,11 @@
-"""Between the state of a variational step and what the user sees: q and v = M^-1 p at the nodes."""
+"""Between the state of a variational step and what the user sees: q and v = M^-1 p at the nodes, the control."""
 
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.kinematics import place
-from dalembert.kernels.tree.layout import LINKS, NQ, NV, STEPPER_DATA, VEL
+from dalembert.kernels.tree.layout import AT_HELD, LINKS, NQ, NV, STEPPER_DATA, VEL
 from dalembert.kernels.tree.variational.factor import factor, solve
-from dalembert.kernels.tree.variational.layout import DV, FACTOR, HV, Q_OLD, SIDE_0, SIDE_SIZE, E
+from dalembert.kernels.tree.variational.history import tail
+from dalembert.kernels.tree.variational.layout import CEILING, DV, FACTOR, HV, Q_OLD, SIDE_0, SIDE_SIZE, E
 
 
 @kernel
@@ -28,3 +29,12 @@ def nodal(system, state, work, q, v):
     solve(system, work, side, fac, e, dv)
     for i in range(nv):
         v[i] = work[dv + i] if ok else float("nan")
+
+
+@kernel
+def hold(system, state, tau):
+    """Keep a generalised force for the next step. It may drive the machine: energy has no ceiling from here on."""
+    state[tail(system) + CEILING] = 0.0
+    at = int(system[AT_HELD])
+    for i in range(int(system[NV])):
+        state[at + i] = tau[i]

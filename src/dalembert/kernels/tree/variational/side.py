@@ -45,7 +45,7 @@ from dalembert.kernels.tree.layout import (
 from dalembert.kernels.tree.limits import limit_force
 from dalembert.kernels.tree.loads import apply_loads, passive
 from dalembert.kernels.tree.record import NOT_NEGATIVE, record
-from dalembert.kernels.tree.variational.layout import ASIDE, FALL, HV, METHOD, MIDPOINT, MOM, SIDE_SIZE, STOP, TOUCHED, WRENCH
+from dalembert.kernels.tree.variational.layout import ASIDE, FALL, HELD, HV, METHOD, MIDPOINT, MOM, SIDE_SIZE, STOP, TOUCHED, WRENCH
 
 
 @inline
@@ -164,8 +164,9 @@ def evaluate(system, work, q, v, side, l, f, placed, forces, kept):
         if not placed:
             place(system, work, i, q, record(side, i, SIDE_SIZE))
         outward(system, work, i, v, side, forces and not kept)
+    held = int(system[int(system[STEPPER_DATA]) + HELD]) & NOT_NEGATIVE
     for k in range(int(system[NV])):
-        work[f + k] = 0.0
+        work[f + k] = work[held + k] if forces else 0.0
     if forces:
         if system[LOADS] != 0.0 and not kept:
             add_loads(system, work, q, v, side)

@@ -7,11 +7,13 @@ balance   the kinetic energy of the nodes, p . M^-1 p/2, has to change by about 
 ceiling   and stays below what no motion from the start of the run can reach (`families/ceiling.py`)
 """
 
+import math
+
 from dalembert.kernels._jit import ARRAY, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.status import LOST, OK, RUNAWAY
 from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, LINKS, NQ, NV, PRISMATIC, REVOLUTE, STEPPER_DATA, V_AT
 from dalembert.kernels.tree.variational.constrained import velocity_of
-from dalembert.kernels.tree.variational.history import history
+from dalembert.kernels.tree.variational.history import history, tail
 from dalembert.kernels.tree.variational.layout import (
     ASIDE,
     CEILING,
@@ -107,4 +109,5 @@ def trusted(system, state, work, p):
         least = max(least, kinetic)
     if system[data + RESCUE] != 0.0 and not (abs(change) <= SHARE * least and noise <= SHARE * least and least < 1e300):
         return LOST
-    return OK if kinetic <= system[data + CEILING] else RUNAWAY
+    ceiling = state[tail(system) + CEILING]
+    return OK if kinetic <= (ceiling if ceiling > 0.0 else math.inf) else RUNAWAY
