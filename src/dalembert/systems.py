@@ -58,6 +58,11 @@ class System:
         return found
 
     @property
+    def origin(self) -> Any:
+        """A system that differs from this one in numbers alone: what is decided for it, such as a plan, holds here too. None: no such."""
+        return None
+
+    @property
     def portable(self) -> Any:
         """The system as a file holds it: without what is no data."""
         return self

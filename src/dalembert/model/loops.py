@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from dalembert.model.model import Model
 
 ONE = np.array([1.0, 0.0, 0.0, 0.0])
+#: what acts along the free directions of a loop joint and how it gives way, as of a joint of the tree (model/parts.py)
+ACTING = ("damping", "friction", "stiffness", "limits", "rest", "compliance", "damping_time")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Loop:
     anchor: a point of the parent; point: the point of the child that is to meet it (for a distance: to keep its length from it).
     turn: quaternion that takes the child from its reference orientation to the one it is to have there (1: it stands right already).
     A coupling has joints as parent and child: q_child = polynomial[0] + polynomial[1] q_parent + ...; a constant if parent is "world".
+    damping, friction, stiffness, limits, rest: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py, whose angles
+    are those in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time: of all kinds.
     """
 
     name: str
@@ -62,6 +66,13 @@ class Loop:
     turn: Array
     length: float | None = None
     polynomial: tuple[float, ...] | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+    stiffness: float = 0.0
+    limits: tuple[float, float] | None = None
+    rest: float = 0.0
+    compliance: float = 0.0
+    damping_time: float = 0.0
 
     @classmethod
     def build(
@@ -77,6 +88,7 @@ class Loop:
         turn: Any = None,
         length: Any = None,
         polynomial: Any = None,
+        **acting: Any,
     ) -> Loop:
         """Check everything that can be checked without the model."""
         check_name("loop", name)
@@ -101,6 +113,7 @@ class Loop:
             _second_axis(owner, kind, first, axis2),
             there,
             validate.frozen(ONE.copy()) if turn is None else validate.unit_quaternion(owner, "turn", turn),
+            **_acting(owner, kind, acting),
         )
         if kind == "distance":
             value = np.linalg.norm(there - here) if length is None else length
@@ -111,7 +124,8 @@ class Loop:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: arguments of `Model.add_loop`."""
-        found = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items() if v is not None}
+        given = {k: v for k, v in self.__dict__.items() if v is not None and not (k in ACTING and v == 0.0)}
+        found = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in given.items()}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
 
 
@@ -121,6 +135,23 @@ def _second_axis(owner: str, kind: str, axis: Array, value: Any) -> Array | None
     if value is not None:
         raise ModelError(f"{owner}: axis2 is {value!r}, but a {kind} loop has no second axis.")
     return None
+
+
+def _acting(owner: str, kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What acts on a loop, checked as that of a joint of the same kind."""
+    for what in given:
+        if what not in ACTING:
+            raise UnknownNameError(f"argument of {owner}", what, ACTING)
+    numbers = {w: validate.number(owner, w, x, *([0.0] if w != "rest" else [])) for w, x in given.items() if w != "limits"}
+    limits = given.get("limits")
+    wanted = [w for w in ACTING[:5] if (limits is not None if w == "limits" else numbers.get(w, 0.0) != 0.0)]
+    if wanted and (kind not in part_module.KINDS or part_module.KINDS[kind].nv == 0):
+        able = ", ".join(k.name for k in part_module.KINDS.values() if k.nv and k.name in RESIDUALS)
+        raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no {', '.join(wanted)}; kinds that do: {able}.")
+    found = {**numbers, "limits": None if limits is None else validate.interval(owner, "limits", limits)}
+    if wanted:
+        part_module.check_kind(owner, part_module.KINDS[kind], found["limits"], found.get("stiffness", 0.0), found.get("rest", 0.0))
+    return found
 
 
 def _polynomial(owner: str, value: Any) -> tuple[float, ...]:
@@ -274,14 +305,17 @@ class Loops(ABC):
         turn: ArrayLike | None = None,
         length: float | None = None,
         polynomial: ArrayLike | None = None,
+        **acting: Any,
     ) -> Loop:
         """Close a loop between two bodies, without coordinates of its own; arguments: model/loops.py.
 
         kind: spherical fixed revolute prismatic cylindrical universal planar homokinetic slot; "distance": anchor and point stay `length`
         apart (None: as they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
+        acting: damping, friction, stiffness, limits, rest of kinds that joints have too; compliance, damping_time of all. They are data, and
+        `forward_dynamics` knows damping and stiffness; steppers refuse what they do not handle, as "loop damping" and the like.
         """
         self._change()
-        loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial)
+        loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial, **acting)
         known = self._joints if kind == "coupling" else self._bodies
         for role, end in (("parent", parent), ("child", child)):
             if end not in known and not (role == "parent" and end == WORLD):
