@@ -84,6 +84,10 @@ class System:
         """What a joint or a constraint exerts at the nodes of a run."""
         raise UnsupportedError(f"reaction: {self!r} knows no forces of constraints.")
 
+    def joint_states(self, traj: Any, name: str) -> Any:
+        """(q, v) of one joint at the nodes of a run."""
+        raise UnsupportedError(f"joint: {self!r} has no joints; traj.q and traj.v have its coordinates.")
+
     def multipliers(self, traj: Any) -> dict[str, Any]:
         """Multipliers of the discrete equations of a run, by kind of constraint."""
         raise UnsupportedError(f"multipliers: {self!r} keeps none; traj.reaction(joint) has the forces of its joints.")

@@ -48,7 +48,8 @@ def acting(model: Model) -> set[str]:
             found.add("loop limits")
     if model._loops and any(motor.joint in model._loops for motor in model.motors):
         found.add("loop motors")
-    if any(x.compliance > 0.0 or x.damping_time > 0.0 for x in (*model.joints, *model.loops)):
+    joints: list[Any] = [*model.joints, *model.loops]
+    if any(x.compliance > 0.0 or x.damping_time > 0.0 for x in joints):
         found.add("compliance")
     if can_touch(model):
         found.add("contact")

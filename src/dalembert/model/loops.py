@@ -51,8 +51,8 @@ class Loop:
     anchor: a point of the parent; point: the point of the child that is to meet it (for a distance: to keep its length from it).
     turn: quaternion that takes the child from its reference orientation to the one it is to have there (1: it stands right already).
     A coupling has joints as parent and child: q_child = polynomial[0] + polynomial[1] q_parent + ...; a constant if parent is "world".
-    damping, friction, stiffness, limits, rest: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py, whose angles
-    are those in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time: of all kinds.
+    damping, friction, stiffness, limits, rest: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py, with angles
+    in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time: of all kinds.
     """
 
     name: str
@@ -142,16 +142,17 @@ def _acting(owner: str, kind: str, given: dict[str, Any]) -> dict[str, Any]:
     for what in given:
         if what not in ACTING:
             raise UnknownNameError(f"argument of {owner}", what, ACTING)
-    numbers = {w: validate.number(owner, w, x, *([0.0] if w != "rest" else [])) for w, x in given.items() if w != "limits"}
-    limits = given.get("limits")
-    wanted = [w for w in ACTING[:5] if (limits is not None if w == "limits" else numbers.get(w, 0.0) != 0.0)]
-    if wanted and (kind not in part_module.KINDS or part_module.KINDS[kind].nv == 0):
+    found = {w: validate.number(owner, w, x, -np.inf if w == "rest" else 0.0) for w, x in given.items() if w != "limits"}
+    limits = None if given.get("limits") is None else validate.interval(owner, "limits", given["limits"])
+    wanted = [w for w in ACTING[:5] if (limits is not None if w == "limits" else found.get(w, 0.0) != 0.0)]
+    coordinates = part_module.KINDS.get(kind)
+    if wanted and (coordinates is None or coordinates.nv == 0):
         able = ", ".join(k.name for k in part_module.KINDS.values() if k.nv and k.name in RESIDUALS)
-        raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no {', '.join(wanted)}; kinds that do: {able}.")
-    found = {**numbers, "limits": None if limits is None else validate.interval(owner, "limits", limits)}
-    if wanted:
-        part_module.check_kind(owner, part_module.KINDS[kind], found["limits"], found.get("stiffness", 0.0), found.get("rest", 0.0))
-    return found
+        named = ", ".join(wanted)
+        raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no {named}; kinds that do: {able}.")
+    if coordinates is not None:
+        part_module.check_kind(owner, coordinates, limits, found.get("stiffness", 0.0), found.get("rest", 0.0))
+    return {**found, "limits": limits}
 
 
 def _polynomial(owner: str, value: Any) -> tuple[float, ...]:
@@ -311,7 +312,7 @@ class Loops(ABC):
 
         kind: spherical fixed revolute prismatic cylindrical universal planar homokinetic slot; "distance": anchor and point stay `length`
         apart (None: as they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
-        acting: damping, friction, stiffness, limits, rest of kinds that joints have too; compliance, damping_time of all. They are data, and
+        acting: damping, friction, stiffness, limits, rest of kinds that joints have too; compliance, damping_time of all. They are data:
         `forward_dynamics` knows damping and stiffness; steppers refuse what they do not handle, as "loop damping" and the like.
         """
         self._change()

@@ -24,11 +24,12 @@ from dalembert.model.loops import ACTING, Loop
 from dalembert.model.motors import Motor
 from dalembert.model.nonholonomic import CONSTRAINTS, ON_VELOCITIES, Nonholonomic, Nonholonomics, check_more
 from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
+from dalembert.model.removal import Removals
 from dalembert.model.states import States
 from dalembert.model.values import Values
 
 
-class Model(Values, Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSystem, kind="model"):
+class Model(Removals, Values, Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSystem, kind="model"):
     """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v

@@ -8,9 +8,9 @@
     motor           limit, gear, kp, kv
     (the model)     gravity
 
-The new model is frozen and remembers the one it comes from, its `origin`. What was decided and compiled for that is taken over: the arrays of
-the tree are copied and the records of what changed are written anew (model/patch_tree.py), plans are moved (`Plan.on`) where both have the
-same features. Kinds, axes, anchors and parents are the structure of a machine, which stays.
+The new model is frozen and remembers the one it comes from, its `origin`. What was decided and compiled for that is taken over: the arrays
+of the tree are copied and the records of what changed are written anew (model/patch_tree.py), plans are moved (`Plan.on`) where both have
+the same features. Kinds, axes, anchors and parents are the structure of a machine, which stays.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def _find(model: Any, full: Any) -> tuple[str, str, str]:
     if any(hasattr(getattr(model, store)[part], what) or what == "pose" for store in owners):
         able = ", ".join(dict.fromkeys(w for store in owners for w in _values(model, store, part)))
         raise ModelError(
-            f"with_values: {full!r} belongs to the structure of the machine (or is given by it), which stays; values of {part!r} that can be "
-            f"changed: {able or 'none'}. For another structure change a copy(): remove and add the part."
+            f"with_values: {full!r} belongs to the structure of the machine, which stays; values of {part!r} that can be changed: "
+            f"{able or 'none'}. For another structure change a copy(): remove the part and add it anew."
         )
     raise UnknownNameError("value", full, model.value_names)
 
