@@ -112,9 +112,9 @@ def test_springs_and_dampers_of_loops_act_as_those_of_the_same_joint_in_a_tree(k
         Q, V = body_state(tree, q, v)
         assert free.energy(Q, V) == pytest.approx(tree.energy(q, v), rel=1e-13)
         a, A = tree.forward_dynamics(q, v), free.forward_dynamics(Q, V)
-        np.testing.assert_allclose(A[:6], a[tree.v_slices()["a"]], rtol=1e-8, atol=1e-9)  # differences along the motion: 1e-11 of the largest
+        np.testing.assert_allclose(
+            A[:6], a[tree.v_slices()["a"]], rtol=1e-8, atol=1e-9
+        )  # differences along the motion: 1e-11 of the largest
         power = (free.without("loop damping").inverse_dynamics(Q, V, A) - free.inverse_dynamics(Q, V, A)) @ V
         rates = v[tree.v_slices()["j"]]
         assert power == pytest.approx(-0.7 * rates @ rates, rel=1e-12)  # what the damper takes
-
-

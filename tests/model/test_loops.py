@@ -153,7 +153,10 @@ def test_names_are_shared_with_joints():
     ("change", "match"),
     [
         (lambda m: m.add_joint("k", "revolute", "world", "right", armature=1.0), "closes a loop.*armature"),
-        (lambda m: m.add_loop("k", "distance", "left", "right", (0, 0, 1), damping=1.0), "distance loop has no coordinates.*damping.*revolute"),
+        (
+            lambda m: m.add_loop("k", "distance", "left", "right", (0, 0, 1), damping=1.0),
+            "distance loop has no coordinates.*damping.*revolute",
+        ),
         (lambda m: m.add_loop("k", "fixed", "left", "right", friction=1.0), "takes no friction"),
         (lambda m: m.add_loop("k", "planar", "left", "right", limits=(-1, 1)), "planar joint takes none"),
         (lambda m: m.add_loop("k", "revolute", "left", "right", damping=-1.0), "damping is -1.0"),

@@ -53,7 +53,10 @@ def test_what_depends_on_a_part_is_named():
     m = machine()
     before = m.to_dict()
     for call, match in [
-        (lambda: m.remove_body("c"), "body 'c' is needed by joint 'jc', joint 'ring', joint 'gear', force 'spring1', motor 'mc'; .*cascade=True"),
+        (
+            lambda: m.remove_body("c"),
+            "body 'c' is needed by joint 'jc', joint 'ring', joint 'gear', force 'spring1', motor 'mc'; .*cascade=True",
+        ),
         (lambda: m.remove_joint("ja"), "joint 'ja' is needed by joint 'gear', motor 'ma'"),
         (lambda: m.remove_joint("d"), "body 'd' has no joint that could be removed: it is free"),
         (lambda: m.remove_body("x"), "unknown body 'x'"),

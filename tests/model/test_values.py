@@ -14,14 +14,25 @@ from dalembert.model.cut import cut
 
 def machine(**given):
     """A base, an arm with a frame on it, a slider with a spring, a ball; every kind of value. given: numbers of the builder."""
-    n = {"mass": 1.0, "inertia": (0.1, 0.12, 0.15), "com": (0.1, 0, -0.2), "damping": 0.2, "k": 30.0, "rest_length": 0.3, "g": -9.81, **given}
+    n = {
+        "mass": 1.0,
+        "inertia": (0.1, 0.12, 0.15),
+        "com": (0.1, 0, -0.2),
+        "damping": 0.2,
+        "k": 30.0,
+        "rest_length": 0.3,
+        "g": -9.81,
+        **given,
+    }
     m = dal.Model("machine", gravity=(0, 0, n["g"]))
     m.add_body("base", 3.0, (0.3, 0.3, 0.2))
     m.add_body("rod", n["mass"], n["inertia"], com=n["com"], pose=((0.2, 0, 0), (1, 0, 0, 0)))
     m.add_body("tip", n.get("tip", 0.4), (0.01, 0.01, 0.01), com=(0, 0.05, 0), pose=((0.2, 0, -0.5), (1, 0, 0, 0)))
     m.add_body("slider", 0.7, (0.02, 0.03, 0.02), pose=((0.5, 0, 0), (1, 0, 0, 0)))
     m.add_body("bob", 0.5, (0.01, 0.02, 0.01), com=(0, 0, -0.1), pose=((0.5, 0.1, 0), (1, 0, 0, 0)))
-    m.add_joint("knee", "universal", "base", "rod", (0.2, 0, 0), (0, 1, 0), axis2=(1, 0, 0), damping=n["damping"], armature=n.get("armature", 0.05))
+    m.add_joint(
+        "knee", "universal", "base", "rod", (0.2, 0, 0), (0, 1, 0), axis2=(1, 0, 0), damping=n["damping"], armature=n.get("armature", 0.05)
+    )
     m.add_joint("weld", "fixed", "rod", "tip")
     m.add_joint("rail", "prismatic", "base", "slider", (0.5, 0, 0), (1, 0, 0), stiffness=n.get("stiffness", 5.0), rest=n.get("rest", 0.1))
     m.add_joint("ball", "spherical", "slider", "bob", (0.5, 0.1, 0))
