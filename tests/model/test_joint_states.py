@@ -101,9 +101,9 @@ def test_quaternions_of_loops_do_not_change_sign_along_a_run():
 def test_joints_that_are_none_are_named():
     m = parallelogram()
     traj = dal.Trajectory.of_nodes(m, [0.0], m.neutral()[None], np.zeros((1, 3)))
-    with pytest.raises(dal.UnknownNameError, match="unknown joint 'j5'.*j4"):
+    with pytest.raises(dal.UnknownNameError, match=r"unknown joint 'j5'.*j4"):
         traj.joint("j5")
-    with pytest.raises(dal.UnsupportedError, match="joint 'rod': a distance loop has no coordinates; traj.constraint has its residuals"):
+    with pytest.raises(dal.UnsupportedError, match=r"joint 'rod': a distance loop has no coordinates; traj.constraint has its residuals"):
         traj.joint("rod")
     s = dal.Lagrangian(1, lambda q, v: 0.5 * v[0] ** 2 - 0.5 * q[0] ** 2)
     run = dal.simulate(s, h=0.01, t_end=0.1, q0=[1.0])

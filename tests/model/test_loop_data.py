@@ -1,5 +1,7 @@
-"""What acts on joints that close loops, and compliance: kept, written, named where a stepper does not handle it; springs and dampers of loops
-in forward dynamics against the same joint as one of the tree."""
+"""What acts on joints that close loops, and compliance: kept, written, named where a stepper does not handle it.
+
+Springs and dampers of loops in forward dynamics are judged by the same joint as one of the tree.
+"""
 
 import json
 
@@ -70,7 +72,7 @@ def test_motors_of_loops_are_data_that_steppers_name():
         assert m.without(ignore).motors == ()
         assert dal.simulate(m, h=0.01, t_end=0.05, ignore=ignore).status == "ok"
     m.add_loop("slot", "slot", "world", "right", (1, 0, 0))
-    with pytest.raises(dal.ModelError, match="slot.*has 0 degrees of freedom"):
+    with pytest.raises(dal.ModelError, match=r"slot.*has 0 degrees of freedom"):
         m.add_motor("no", "slot")
 
 
@@ -87,7 +89,7 @@ def test_compliance_of_joints_of_the_tree_and_of_all_loops():
         dal.simulate(m, h=0.01, t_end=0.05)
     rigid = m.without("compliance")
     assert (rigid.joint("hinge").compliance, rigid.joint("hinge").damping_time, rigid.loop("rod").compliance) == (0.0, 0.0, 0.0)
-    with pytest.raises(dal.ModelError, match="joint 'x': compliance is -1.0"):
+    with pytest.raises(dal.ModelError, match=r"joint 'x': compliance is -1.0"):
         m.add_joint("x", "revolute", "world", "b", compliance=-1)
     with pytest.raises(dal.ModelError, match="takes no compliance"):
         m.add_joint("x", "rolling", "world", "b", radius=1.0, compliance=1.0)

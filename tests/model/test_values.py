@@ -180,7 +180,7 @@ def test_mistakes_are_named(values, error, match):
 def test_a_name_that_could_be_two_values_is_refused():
     m = machine()
     m.add_force(dal.Spring("tip", "base", stiffness=1.0), name="rail")
-    with pytest.raises(dal.ModelError, match="'rail.stiffness' is the name of values.*joints and forces"):
+    with pytest.raises(dal.ModelError, match=r"'rail.stiffness' is the name of values.*joints and forces"):
         m.with_values({"rail.stiffness": 2.0})
     assert m.with_values({"rail.rest_length": 2.0}).force("rail").rest_length == 2.0
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import forces as force_module
 from dalembert.model import kinematics, shapes, validate
+from dalembert.model.as_data import AsData
 from dalembert.model.as_system import AsSystem
 from dalembert.model.assembly import Assembly
 from dalembert.model.features import Featured
@@ -29,7 +28,7 @@ from dalembert.model.states import States
 from dalembert.model.values import Values
 
 
-class Model(Removals, Values, Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSystem, kind="model"):
+class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSystem, kind="model"):
     """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
@@ -287,52 +286,6 @@ class Model(Removals, Values, Nonholonomics, Assembly, Featured, Foreign, Dynami
     def __getstate__(self) -> dict[str, Any]:
         """Pickled and deep-copied without compiled arrays, which are made anew."""
         return {**self.__dict__, "_tree": None, "_rows": None, "_made": None, "_kept": None}
-
-    # data ----------------------------------------------------------------------------------------------------------------------
-
-    def to_dict(self, drop_functions: bool = False) -> dict[str, Any]:
-        """Plain data that `from_dict` reads. Forces that are functions are refused, or left out if drop_functions."""
-        implicit = set(self._implicit.values())
-        return {
-            "name": self.name,
-            "gravity": self.gravity.tolist(),
-            "bodies": [b.to_dict() for b in self.bodies],
-            "joints": [j.to_dict() for j in self.joints if j.name not in implicit],
-            "motors": [m.to_dict() for m in self.motors],
-            "keyframes": [k.to_dict() for k in self.keyframes],
-            "forces": [{"name": n, **f.to_dict()} for n, f in self._forces.items() if not (drop_functions and f.kind == "function")],
-            "order": [j.name for j in self.joints],
-            **({"loops": [loop.to_dict() for loop in self.loops]} if self._loops else {}),
-            **({"nonholonomic": [j.to_dict() for j in self.nonholonomic]} if self._nonholonomic else {}),
-            **({"excluded": sorted(sorted(pair) for pair in self._excluded)} if self._excluded else {}),
-            **({"source": copy.deepcopy(self.source)} if self.source else {}),
-            **({"world_shapes": [s.to_dict() for s in self.world_shapes]} if self.world_shapes else {}),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Model:
-        """The model that `to_dict` wrote."""
-        m = cls(data["name"], data["gravity"])
-        for b in data["bodies"]:
-            m.add_body(**{**b, "shapes": [shapes.from_dict(s) for s in b["shapes"]]})
-        for j in data["joints"]:
-            m.add_joint(**j)
-        for loop in data.get("loops", ()):
-            m.add_loop(**loop)
-        for constraint in data.get("nonholonomic", ()):
-            m.add_joint(**constraint)
-        m._joints = {name: m._joints[name] for name in data["order"]}
-        for motor in data.get("motors", ()):
-            m.add_motor(**motor)
-        for k in data.get("keyframes", ()):
-            m._keyframes[k["name"]] = Keyframe(k["name"], *(validate.frozen(np.array(k[x], dtype=float)) for x in "qv"))
-        for f in data["forces"]:
-            m.add_force(force_module.from_dict(f), f.get("name"))
-        for a, b in data.get("excluded", ()):
-            m.exclude(a, b)
-        m.source = copy.deepcopy(dict(data.get("source", {})))
-        m.world_shapes = tuple(shapes.from_dict(s) for s in data.get("world_shapes", ()))
-        return m
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{j.name} ({j.kind})" for j in self.joints)

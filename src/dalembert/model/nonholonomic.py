@@ -26,7 +26,8 @@ from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import kinematics, validate
-from dalembert.model.loops import Loop, Loops, point_in_world, turned_since
+from dalembert.model.loop_building import Loops
+from dalembert.model.loops import Loop, point_in_world, turned_since
 from dalembert.model.parts import WORLD, check_name
 from dalembert.model.rotation import Array, rotate
 
