@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from dalembert.model.loop_coordinates import loop_forces
 from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Dynamics:
     def forward_dynamics(self: Any, q: Any, v: Any, tau: Any = None, multipliers: bool = False) -> Array | tuple[Array, Array]:
         """Accelerations (nv) under generalised forces tau, the forces of the model, and its loops, rolling joints and blades.
 
-        Forces: gravity, springs, dampers, wrenches, joint damping and stiffness; not functions of time, joint friction, limits, contacts.
+        Forces: gravity, springs, dampers, wrenches, damping and stiffness of joints and loop joints; not functions of time, joint friction,
+        limits, contacts.
         multipliers=True: (accelerations, multipliers of the rows of `constraint_rows`); M a = f + G^T lambda, N and N m. Where rows are
         redundant, the shortest multipliers. See model/multipliers.py.
         """
@@ -52,11 +54,14 @@ class Dynamics:
         found = constrained(self, *tree.checked(q, v, np.zeros(self.nv) if tau is None else tau))
         return found if multipliers else found[0]
 
-    def inverse_dynamics(self, q: Any, v: Any, a: Any, passive: bool = True) -> Array:
+    def inverse_dynamics(self: Any, q: Any, v: Any, a: Any, passive: bool = True) -> Array:
         """Generalised forces tau (nv) that, beside the forces of the model, give the accelerations a.
 
         passive=True: beside gravity, springs, dampers, wrenches, joint damping and stiffness. passive=False: beside gravity alone, which is
         M a + bias, `rnea` of Pinocchio and (for a = 0) `qfrc_bias` of MuJoCo. Joints without coordinates are not counted among the forces:
-        with their multipliers, tau = inverse_dynamics(q, v, a) - G^T lambda.
+        with their multipliers, tau = inverse_dynamics(q, v, a) - G^T lambda. Springs and dampers of loop joints are forces of the model.
         """
-        return self._dynamics().inverse_dynamics(q, v, a, passive)
+        found = self._dynamics().inverse_dynamics(q, v, a, passive)
+        if passive and self._loops:
+            found -= loop_forces(self, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
+        return found

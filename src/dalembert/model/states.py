@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import OptionError
-from dalembert.model import kinematics, motors, validate
+from dalembert.model import kinematics, loop_coordinates, motors, validate
 from dalembert.model.catalogue import Catalogue
 from dalembert.model.rotation import Array
 
@@ -86,8 +86,10 @@ class States(Catalogue):
         return kinematics.kinetic_energy(self, self._array("q", q), self._array("v", v))
 
     def potential_energy(self: Any, q: ArrayLike) -> Array:
-        """Of gravity, springs and joint stiffness, J."""
-        return kinematics.potential_energy(self, self._array("q", q))
+        """Of gravity, springs and joint stiffness, J; of loop joints too."""
+        x = self._array("q", q)
+        found = kinematics.potential_energy(self, x)
+        return found + loop_coordinates.loop_energy(self, x) if self._loops else found
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Kinetic and potential energy, J."""
