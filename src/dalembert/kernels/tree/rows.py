@@ -208,7 +208,7 @@ def survey_rows(system, bodies, q, v, centre, work, spins, reach, moments, chang
                 store3(work, old + 3, omega)
         reach[k], moments[k] = far, moment
         if k > 0:
-            changes[k - 1] = math.sqrt(change + armature_change(system, v, k))
+            changes[k - 1] = math.sqrt(abs(change + armature_change(system, v, k)))
 
 
 @kernel
