@@ -68,6 +68,7 @@ _MODULES = {
     "monitors": "runs.monitors",
     "verification": "verification",
 }
+_OPTIONAL = {"envs": "envs"}  # need an extra of the package
 
 __all__ = [*_PUBLIC, *_MODULES, "__version__"]
 
@@ -104,8 +105,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        value: Any = importlib.import_module(f"dalembert.{_MODULES[name]}")
+    if name in _MODULES or name in _OPTIONAL:
+        value: Any = importlib.import_module(f"dalembert.{_MODULES.get(name) or _OPTIONAL[name]}")
     elif name in _PUBLIC:
         value = getattr(importlib.import_module(_PUBLIC[name]), name)
     else:
@@ -115,4 +116,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_OPTIONAL})

@@ -51,11 +51,10 @@ class System:
 
     def kept(self, what: str) -> dict[Any, Any]:
         """What was computed for this very system, which must be frozen: a dictionary for who asks. Copies start anew."""
-        store = self.__dict__.get("_kept")
+        store: tuple[Any, dict[str, dict[Any, Any]]] | None = self.__dict__.get("_kept")
         if store is None or store[0] is not self:
             store = self.__dict__["_kept"] = (self, {})
-        found: dict[Any, Any] = store[1].setdefault(what, {})
-        return found
+        return store[1].setdefault(what, {})
 
     @property
     def portable(self) -> Any:

@@ -13,7 +13,7 @@ from dalembert.kernels.rigid_body import layout as at
 from dalembert.kernels.rigid_body import node
 from dalembert.model import Model
 from dalembert.model import compile_rigid_body as body_arrays
-from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.model.rotation import Array, cross, quat_conj, rotate
 
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
@@ -39,7 +39,7 @@ def interval_velocity(system: Array, states: Array) -> Array:
     if system[at.PIVOTED] != 0:
         return omega
     drift_P = rotate(quat_conj(states[:, at.Q : at.Q + 4]), states[:, at.DRIFT : at.DRIFT + 3])
-    return np.concatenate([omega, rotate(q_BP, drift_P) - np.cross(omega, system[at.COM : at.COM + 3])], axis=-1)
+    return np.concatenate([omega, rotate(q_BP, drift_P) - cross(omega, system[at.COM : at.COM + 3])], axis=-1)
 
 
 def advise(model: Model, q: Array, v: Array, stepper: str):

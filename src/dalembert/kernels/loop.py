@@ -23,7 +23,7 @@ _MATRIX = types.float64[:, ::1]
 LEDGER = types.int64(types.float64, types.float64, types.int64, ARRAY, ARRAY, ARRAY, ARRAY)
 _WHOLE, _NUMBER, _FLAG = types.int64, types.float64, types.boolean
 LOOP = types.int64(
-    *(_WHOLE,) * 5, _FLAG, _FLAG, _NUMBER, _WHOLE, _WHOLE, *(ARRAY,) * 10, types.int64[::1], _MATRIX, _MATRIX
+    *(_WHOLE,) * 5, _FLAG, _FLAG, _NUMBER, _NUMBER, _WHOLE, _WHOLE, *(ARRAY,) * 10, types.int64[::1], _MATRIX, _MATRIX
 )  # fmt: skip
 call_step, call_ledger, call_nodal = by_address("step", STEP), by_address("ledger", LEDGER), by_address("nodal", NODAL)
 call_hold, call_control = by_address("hold", HOLD), by_address("control", CONTROL)
@@ -52,14 +52,14 @@ def finite(a):
 @kernel
 def run(
     step, ledger, nodal, hold, control, use_control, use_ledger,
-    h, n, every, weights, system, state, previous, work, info, q, v, tau, tally, counter, states, log,
+    t0, h, n, every, weights, system, state, previous, work, info, q, v, tau, tally, counter, states, log,
 ):  # fmt: skip
     """Up to n steps; counter holds the index of the next step and the next row to write. Returns the status of the last step.
 
-    step, ledger, nodal, hold, control: addresses (`_jit.address_of`).
+    step, ledger, nodal, hold, control: addresses (`_jit.address_of`). t0: time of step 0.
     """
     for _ in range(n):
-        t = counter[STEP_INDEX] * h
+        t = t0 + counter[STEP_INDEX] * h
         if use_control:
             call_nodal(nodal, system, state, work, q, v)
             call_control(control, t, q, v, tau)

@@ -8,9 +8,8 @@ import numpy as np
 
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.model import validate
-from dalembert.model.kinematics import frames
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.model.rotation import Array
 from dalembert.model.touching import touching
 from dalembert.systems import System
 
@@ -37,17 +36,12 @@ class AsSystem(System):
 
     def generalised_force(self: Any, q: Array, body: Any, force: Any, torque: Any, point: Any) -> Array:
         """J^T (torque, force) of a world force at a world point (default: the centre of mass) and a world torque on a body."""
-        names = [b.name for b in self.bodies]
-        if not validate.known(body, names):
-            raise UnknownNameError("body", body, names)
+        if not validate.known(body, self._bodies):
+            raise UnknownNameError("body", body, [b.name for b in self.bodies])
         owner = f"force on body {body!r}"
         F, T = (validate.vector(owner, what, x, 3, OptionError) for what, x in (("force", force), ("torque", torque)))
-        frame = frames(self, q)[body]
-        com = frame.position + rotate(frame.quaternion, self.body(body).com)
-        at = com if point is None else validate.vector(owner, "point", point, 3, OptionError)
-        to_body = quat_conj(frame.quaternion)
-        wrench = np.concatenate([rotate(to_body, T + np.cross(at - frame.position, F)), rotate(to_body, F)])
-        return np.asarray(self.jacobian(body, q).T @ wrench)
+        at = None if point is None else validate.vector(owner, "point", point, 3, OptionError)
+        return np.asarray(self._dynamics().push(body, self.body(body).com, q, F, T, at))
 
     def parts(self: Any, feature: str) -> list[str]:
         """Names of the joints that make up a feature."""

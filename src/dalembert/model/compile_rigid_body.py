@@ -10,7 +10,7 @@ from dalembert.errors import UnsupportedError
 from dalembert.kernels.rigid_body import layout as at
 from dalembert.model.features import acting
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import Array, from_matrix, matrix, quat_conj, quat_mul, rotate
+from dalembert.model.rotation import Array, cross, from_matrix, matrix, quat_conj, quat_mul, rotate
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
@@ -102,7 +102,7 @@ def _add_wrenches(s: Array, model: Model, reference: Array, R_BP: Array) -> None
             continue
         lever, force, torque = np.array(f.point) - reference, np.array(f.force), np.array(f.torque)
         if f.frame == "body":
-            s[at.BODY_TORQUE : at.BODY_TORQUE + 3] += R_BP.T @ (torque + np.cross(lever, force))
+            s[at.BODY_TORQUE : at.BODY_TORQUE + 3] += R_BP.T @ (torque + cross(lever, force))
             s[at.BODY_FORCE : at.BODY_FORCE + 3] += R_BP.T @ force
         else:
             where = at.LOADS + 1 + at.LOAD_SIZE * loads
@@ -127,7 +127,7 @@ def initial_state(system: Array, q: Array, v: Array) -> Array:
     state[at.ANGULAR : at.ANGULAR + 3] = system[at.INERTIA : at.INERTIA + 3] * omega_P
     state[at.RATE : at.RATE + 3] = omega_P
     if not pivoted:
-        v_com = rotate(q_WB, v[3:] + np.cross(v[:3], com))
+        v_com = rotate(q_WB, v[3:] + cross(v[:3], com))
         state[at.X : at.X + 3] = q[:3] + rotate(q_WB, com)
         state[at.LINEAR : at.LINEAR + 3] = system[at.MASS] * v_com
         state[at.DRIFT : at.DRIFT + 3] = v_com

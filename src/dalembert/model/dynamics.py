@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.errors import OptionError
+from dalembert.kernels._jit import first_class
+from dalembert.kernels.tree import jacobian
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.aba import accelerations
 from dalembert.kernels.tree.crba import mass_matrix
@@ -41,6 +43,7 @@ class TreeDynamics:
         self.bare = self.system.copy()  # without the loads of the model
         self.bare[at.LOADS] = 0
         self.at_matrix = compile_tree.work_size(self.system)
+        self._given: dict[str, Array] = {}
         self._works = Workspaces(self.at_matrix + self.nv * max(self.nv, 6))
         self.rows: StateRows | None = None  # made when it is first asked for
         self.q, self.v, self.tau, self.acc = (int(self.system[k]) for k in (at.AT_Q, at.AT_V, at.AT_TAU, at.AT_ACC))
@@ -100,6 +103,23 @@ class TreeDynamics:
         where = tuple(place.R.ravel().tolist()), tuple(place.p.tolist())
         body_jacobian(self.system, self.work, place.link, *where, self.at_matrix)
         return self.work[self.at_matrix : self.at_matrix + 6 * self.nv].reshape(6, self.nv).copy()
+
+    def push(self, body: str, com: Array, q: Any, force: Array, torque: Array, point: Array | None) -> Array:
+        """Generalised force of a world force at a world point (None: the centre of mass `com`) and a world torque on a body."""
+        place, tau = self.places[body], np.zeros(self.nv)
+        if place.link < 0:
+            return tau
+        if body not in self._given:
+            self._given[body] = np.concatenate([place.R.ravel(), place.p, com, np.zeros(jacobian.G_SIZE - 15)])
+        given = self._given[body].copy()
+        given[jacobian.G_FORCE : jacobian.G_FORCE + 3], given[jacobian.G_TORQUE :] = force, torque
+        if point is not None:
+            given[jacobian.G_AT], given[jacobian.G_POINT : jacobian.G_POINT + 3] = 1.0, point
+        work = self.work
+        work[self.q : self.q + self.nq] = q
+        work[self.v : self.v + self.nv] = 0.0
+        first_class(jacobian.push, jacobian.PUSH)(self.system, work, self.q, self.v, place.link, given, tau)
+        return tau
 
     def momenta(self, q: Any, v: Any) -> tuple[Array, Array]:
         """(M v, gradient of the kinetic energy at fixed v)."""

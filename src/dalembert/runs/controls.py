@@ -14,6 +14,9 @@ from dalembert.errors import OptionError
 from dalembert.kernels.guard import guarded
 from dalembert.model.rotation import Array
 
+#: a control that is not asked: what was held last stays (`Simulation` holds it between steps)
+HELD = "held"
+
 
 class CompiledControl:
     """A control that runs inside the compiled loop: f(t, q, v, out) writes the generalised force into out, which is 0 before.

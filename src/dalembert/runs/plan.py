@@ -70,7 +70,7 @@ class Plan:
         automatic = isinstance(h, str) and h == AUTO
         step = 0.0 if automatic else checks.seconds("h", h)
         kept = whole.kept("plans")
-        key = (stepper, compose, ignored, automatic, version(), *sorted(options.items()))
+        key: tuple[Any, ...] | None = (stepper, compose, ignored, automatic, version(), *sorted(options.items()))
         try:
             found = kept.get(key)
         except TypeError:  # an option that is no number; what is wrong with it, `resolve` says

@@ -38,6 +38,8 @@ def resume(
     if (meta["control"] is None) != (control is None):
         had = "a control, which a file cannot hold: pass control=" if control is None else "no control"
         raise OptionError(f"{path}: the run had {had}.")
+    if meta.get("h_changes"):
+        raise OptionError(f"{path}: the step size was changed during the run; start a new run from its last q and v.")
     plan = Plan.from_meta(traj.model, traj.stepper, meta)
     h, n = checks.step_count(meta["h"], t_end)
     done = (len(traj) - 1) * meta["every"]

@@ -20,6 +20,7 @@ from dalembert.runs.progress import Progress
 from dalembert.runs.trajectory import Trajectory
 
 CHUNK_SECONDS = 0.1
+FIRST = 32  # steps of the first chunk: a call of 100 steps has three
 
 
 class Run:
@@ -58,7 +59,7 @@ class Run:
         status, stopped = OK, ""
         error: Stopping | None = None
         every = self.meta["every"]
-        chunk = 1
+        chunk = FIRST
         with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
             while self.engine.steps < n and status == OK and error is None and not interrupted.is_set() and not stopped:
                 began = time.perf_counter()

@@ -1,7 +1,10 @@
-"""`Simulation`: one step at a time, for notebooks, games and hardware in the loop."""
+"""`Simulation`: one step at a time, for notebooks, learning, games and hardware in the loop."""
 
 from __future__ import annotations
 
+import math
+from collections import deque
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +14,9 @@ from dalembert.kernels.status import OK
 from dalembert.model import validate
 from dalembert.model.rotation import Array
 from dalembert.runs import checks
-from dalembert.runs.controls import check_control
+from dalembert.runs.controls import HELD, check_control
+from dalembert.runs.engines import Chunk, Engine
+from dalembert.runs.functions import given_functions
 from dalembert.runs.plan import Plan
 from dalembert.runs.run import Run
 from dalembert.runs.simulate import describe_functions
@@ -20,7 +25,7 @@ from dalembert.systems import System
 
 
 class State(NamedTuple):
-    """Time, configuration, velocity."""
+    """Time, configuration, velocity. The arrays cannot be written to; copy them to change them."""
 
     t: float
     q: Array
@@ -31,9 +36,12 @@ class Simulation:
     """A run that is advanced by hand.
 
     sim = dal.Simulation(m, stepper="cayley", h=0.01, v0=...)
-    sim.step(100); sim.state; sim.apply_force("rotor", force=(1, 0, 0)); sim.step(); sim.trajectory()
+    sim.step(100); sim.state; sim.apply_force("rotor", force=(1, 0, 0)); sim.step(tau=(0.1, 0)); sim.reset(q, v); sim.h = 0.005
+    sim.trajectory()
 
+    keep: nodes for `trajectory()`: "all", or how many of the last ones; 0 keeps the current node alone and is the quickest.
     Of a Lagrangian: sim.apply_force(tau=(0.5, 0)).
+    Threads: one thread steps; others may read `sim.state` at any time, and hand over changes by `sim.post(change)`.
     """
 
     def __init__(
@@ -46,62 +54,98 @@ class Simulation:
         control: Any = None,
         compose: str | None = None,
         ignore: Any = (),
+        keep: int | str = "all",
         **stepper_options: Any,
     ):
         check_control(control, "Simulation")
-        plan = Plan.of(m, stepper, h, compose, ignore, call="Simulation", **stepper_options)
+        plan = Plan.of(m, stepper, checks.seconds("h", h), compose, ignore, call="Simulation", **stepper_options)
         q, v = plan.start(q0, v0)
         self.model: Any = plan.system
-        self._pending = np.zeros(len(v))
-        self._control = control
+        self.keep = keep if isinstance(keep, str) and keep == "all" else checks.whole("keep", keep, 0, ", or 'all'")
+        self._control, self._pending, self._zero = control, np.zeros(len(v)), np.zeros(len(v))
+        self._pushed = False  # something acts during the next call of step
+        self._steered = control is not None  # once anything has acted, the run has a control, and keeps an account of it
+        self._posted: deque[Callable[[Simulation], Any]] = deque()
         self._given = dict(
-            stepper=plan.stepper.name, h=plan.h, q0=q0, v0=v0, control=control, compose=compose, ignore=plan.ignore, **stepper_options
-        )
-        acting = None if self._control is None else self._inputs
-        self._steered = acting is not None
+            stepper=plan.stepper.name, h=plan.h, q0=q0, v0=v0, control=control, compose=compose, ignore=plan.ignore, keep=keep,
+            **stepper_options,
+        )  # fmt: skip
+        asked = bool(given_functions(plan.acting)) and not plan.evaluates_functions  # functions of Python, asked at every node
+        self._compiled = plan.stepper.engine_name == "compiled" and not asked
+        self._quick = self._compiled and self.keep == 0 and control is None  # no Python in a step, nothing kept
+        acting = self._inputs if self._steered else None
         engine = plan.engine(acting)
+        if self._quick:
+            engine.without_account()  # type: ignore[attr-defined]
         engine.start(q, v)
         self._run = Run(plan, engine, {**plan.meta(acting), **describe_functions(plan)})
         self._run.record_first()
+        self._show()
+
+    # pickling --------------------------------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         """What was given, and what was computed: compiled code is made anew."""
-        run = self._run
-        done = {
-            "t": list(run.t),
-            "states": list(run.states),
-            "logs": list(run.logs),
-            "state": run.engine.state,
-            "steps": run.engine.steps,
-            "meta": dict(run.meta),
-        }
-        return {"model": self.model, "given": self._given, "pending": self._pending, "done": done}
+        run, engine = self._run, self._run.engine
+        rows = {"t": list(run.t), "states": list(run.states), "logs": list(run.logs), "meta": dict(run.meta)}
+        where = {"state": engine.state, "steps": engine.steps, "t0": engine.t0, "h": engine.h}
+        return {"model": self.model, "given": self._given, "pending": self._pending, "steered": self._steered, "rows": rows, "where": where}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         self.__init__(saved["model"], **saved["given"])  # type: ignore[misc]
+        if saved["steered"]:
+            self._steer()
         self._pending[:] = saved["pending"]
-        run, done = self._run, saved["done"]
-        run.t, run.states, run.logs, run.meta = done["t"], done["states"], done["logs"], done["meta"]
-        run.engine.restart(done["state"], done["steps"])
+        self._pushed = bool(self._pending.any())
+        run, rows, where = self._run, saved["rows"], saved["where"]
+        run.t, run.states, run.logs, run.meta = rows["t"], rows["states"], rows["logs"], rows["meta"]
+        run.plan = run.plan.at(where["h"])
+        run.engine.h, run.engine.t0 = where["h"], where["t0"]
+        run.engine.restart(where["state"], where["steps"])
+        self._show()
 
-    def _inputs(self, t: float, q: Array, v: Array) -> Array:
-        tau = self._pending if self._control is None else self._pending + np.asarray(self._control(t, q, v), dtype=float)
-        return tau
-
-    def _take_inputs(self) -> None:
-        """From here on the run has a control. One that never had any stays free of it, and is judged like any run without."""
-        if self._steered or not self._pending.any():
-            return
-        before = self._run.engine
-        self._run.engine = self._run.plan.engine(self._inputs)
-        self._run.engine.restart(before.state, before.steps)
-        self._run.meta["control"], self._steered = "python", True
+    # state -----------------------------------------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> State:
-        """Copies of the current node."""
-        q, v = self._run.engine.observe()
-        return State(self._run.engine.time, q.copy(), v.copy())
+        """The current node. Any thread may read it: it is put in place as a whole after each call of `step`."""
+        return self._state
+
+    def _show(self) -> None:
+        engine = self._run.engine
+        q, v = engine.node()
+        q.setflags(write=False)
+        v.setflags(write=False)
+        self._state = State(engine.time, q, v)
+
+    @property
+    def h(self) -> float:
+        """Step size, s. May be set between steps; energy then no longer stays in the band of one h."""
+        return self._run.engine.h
+
+    @h.setter
+    def h(self, value: Any) -> None:
+        h, engine, run = checks.seconds("h", value), self._run.engine, self._run
+        if h == engine.h:
+            return
+        run.meta.setdefault("h_changes", []).append([engine.time, h])
+        run.meta["h"] = h
+        engine.t0, engine.h, run.plan = engine.time, h, run.plan.at(h)
+        engine.restart(engine.state, 0)
+
+    def reset(self, q: Any = None, v: Any = None) -> State:
+        """Start anew at t = 0; what was kept is forgotten. q, v: as q0, v0; default: those that the simulation began with."""
+        run = self._run
+        start = run.plan.start(self._given["q0"] if q is None else q, self._given["v0"] if v is None else v)
+        self._pending[:], self._pushed, run.engine.t0 = 0.0, False, 0.0
+        run.engine.start(*start)
+        run.meta.pop("h_changes", None)
+        run.t, run.states, run.logs = [], [], []
+        run.record_first()
+        self._show()
+        return self._state
+
+    # what acts -------------------------------------------------------------------------------------------------------------------------
 
     def apply_force(
         self, body: str | None = None, force: Any = (0, 0, 0), torque: Any = (0, 0, 0), point: Any = None, tau: Any = None
@@ -110,35 +154,114 @@ class Simulation:
 
         tau: a generalised force, dual to v, instead; of a Lagrangian the only way.
         """
-        if tau is not None and body is None:
-            self._pending += validate.vector("apply_force", "tau", tau, self.model.nv, OptionError)
-            return
+        if (tau is None) == (body is None):
+            if body is None:
+                self.model.needs_bodies("apply_force")
+            raise OptionError("apply_force: expected the name of a body, or a generalised force tau, and not both.")
         if tau is not None:
-            raise OptionError("apply_force: expected the name of a body, or a generalised force tau, and not both.")
-        if body is None:
-            self.model.needs_bodies("apply_force")
-            raise OptionError("apply_force: expected the name of a body, or a generalised force tau, and not both.")
-        self._pending += self.model.generalised_force(self._run.engine.observe()[0], body, force, torque, point)
+            self._pending += validate.vector("apply_force", "tau", tau, len(self._pending), OptionError)
+        else:
+            self._pending += self.model.generalised_force(self._state.q, body, force, torque, point)
+        self._pushed = True
 
-    def step(self, n: int = 1) -> State:
-        """Advance by n steps. A step that fails raises; the state is then that of the last good node."""
-        n = checks.whole("step: n", n, 0)
-        self._take_inputs()
+    def post(self, change: Callable[[Simulation], Any]) -> None:
+        """Let another thread change the simulation: change(sim) is called by the stepping thread at the beginning of its next step."""
+        if not callable(change):
+            raise OptionError(f"post: {change!r} is not a function change(sim).")
+        self._posted.append(change)
+
+    def _inputs(self, t: float, q: Array, v: Array) -> Array:
+        return self._pending if self._control is None else self._pending + np.asarray(self._control(t, q, v), dtype=float)
+
+    def _engine(self, control: Any) -> Engine:
+        engine = self._run.plan.engine(control)
+        if self._quick:
+            engine.without_account()  # type: ignore[attr-defined]
+        return engine
+
+    def _hold(self) -> None:
+        """What is pending acts from here on; a control of Python adds it by itself."""
+        if self._compiled and self._control is None:
+            self._run.engine.hold(self._pending)  # type: ignore[attr-defined]
+
+    def _steer(self) -> None:
+        """From here on the run has a control. One that never had any stays free of it, and is judged like any run without."""
+        if self._steered:
+            return
+        before, run = self._run.engine, self._run
+        run.engine = self._engine(HELD if self._compiled else self._inputs)
+        run.engine.t0 = before.t0
+        run.engine.restart(before.state, before.steps)
+        run.meta["control"], self._steered = "python", True
+
+    # steps -----------------------------------------------------------------------------------------------------------------------------
+
+    def step(self, n: int = 1, tau: Any = None) -> State:
+        """Advance by n steps. A step that fails raises; the state is then that of the last good node.
+
+        tau: a generalised force, dual to v, during this call only, beside what `apply_force` gave.
+        """
+        if n != 1 or n is True:
+            n = checks.whole("step: n", n, 0)
+        while self._posted:
+            self._posted.popleft()(self)
+        if tau is not None:
+            self._pending += _finite(tau, self._pending)
+            self._pushed = True
+        if self._pushed:
+            self._steer()
+            self._hold()
+        status, error = self._quickly(n) if self._quick else self._recorded(n)
+        if self._pushed:
+            self._pending[:], self._pushed = 0.0, False
+            self._hold()
+        self._show()
+        if status != OK or error is not None:
+            self._raise(status, error)
+        return self._state
+
+    def _quickly(self, n: int) -> tuple[int, Any]:
+        status = self._run.engine.tick(n)  # type: ignore[attr-defined]
+        return status, None if status == OK else self._run.engine.failed()  # type: ignore[attr-defined]
+
+    def _recorded(self, n: int) -> tuple[int, Any]:
         found = self._run.engine.advance(n, 1)
-        self._run.keep(found)
-        status, error = found.status, found.error
-        self._pending[:] = 0.0
+        if self.keep != 0:
+            self._run.keep(found)
+            self._forget()
+        return found.status, found.error
+
+    def _forget(self) -> None:
+        """Drop the oldest nodes; twice as many as wanted may wait, so that a step does not copy all of them."""
+        run = self._run
+        if isinstance(self.keep, str) or len(run.states) <= 2 * self.keep + 1:
+            return
+        for rows in (run.t, run.states, run.logs):
+            rows[:] = [np.concatenate(rows)[-self.keep :]]
+
+    def _raise(self, status: int, error: Any) -> None:
         if isinstance(error, KeyboardInterrupt):
             raise error
         if error is not None:
             where = f"step {self._run.engine.steps} at t = {self._run.engine.time:.6g} s"
             raise SimulationError(f"{where}: {self._run.said(error)}", self.trajectory()) from error
-        if status != OK:
-            message = self._run.failure(status)
-            raise SimulationError(message, self.trajectory(), status=status)
-        return self.state
+        raise SimulationError(self._run.failure(status), self.trajectory(), status=status)
 
     def trajectory(self) -> Trajectory:
-        """Everything so far."""
-        self._run.meta["t_end"] = self._run.engine.time
-        return self._run.trajectory()
+        """The nodes that were kept, the current one at least."""
+        run, engine = self._run, self._run.engine
+        if self.keep == 0:
+            run.t, run.states, run.logs = [], [], []
+            run.keep(Chunk(OK, np.array([engine.time]), engine.state[None, :].copy(), np.zeros((1, len(engine.log_columns)))))
+        elif not isinstance(self.keep, str):
+            for rows in (run.t, run.states, run.logs):
+                rows[:] = [np.concatenate(rows)[-self.keep :]]
+        run.meta["t_end"] = engine.time
+        return run.trajectory()
+
+
+def _finite(tau: Any, like: Array) -> Array:
+    """tau as an array; what is in doubt, `validate` looks at and has words for."""
+    if isinstance(tau, np.ndarray) and tau.dtype == np.float64 and tau.shape == like.shape and math.isfinite(tau @ tau):
+        return tau
+    return validate.vector("step", "tau", tau, len(like), OptionError)

@@ -84,6 +84,15 @@ def _drawer(traj: Any, times: Array, size: tuple[int, int], playing: float) -> C
     return draw
 
 
+def picture_of(model: Any, q: Array, size: tuple[int, int] = (480, 480)) -> Any:
+    """An image of a machine at one configuration, (height, width, 3)."""
+    model.needs_bodies("render")
+    rows = np.asarray(q, dtype=float)[None, :]
+    now, poses = np.stack(com_paths(model, rows), axis=1), model.poses(rows)
+    stage = Stage(model, poses, now, _checked_size(size), model.name or "model", "")
+    return np.asarray(stage.draw(poses[0], now[0], "", now[:1]).convert("RGB"))
+
+
 def configurations(traj: Any, times: Array) -> Array:
     """q (n, nq) at times of the run: `traj.at`, of all at once."""
     if len(traj) == 1:

@@ -32,10 +32,11 @@ class Engine(Protocol):
     """What a run asks of an engine.
 
     state: one flat array, the checkpoint. steps, time: of the current node. log_columns: what a row of the log tells of an interval.
-    info: numbers of the last step, (iterations, residual, ...).
+    info: numbers of the last step, (iterations, residual, ...). t0: time of step 0.
     """
 
     h: float
+    t0: float
     state: Array
     info: Array
     log_columns: tuple[str, ...]
@@ -55,6 +56,9 @@ class Engine(Protocol):
     def observe(self) -> tuple[Array, Array]:
         """q and v of the current node; arrays of the engine, to be copied by who keeps them."""
 
+    def node(self) -> tuple[Array, Array]:
+        """The same as new arrays."""
+
     def advance(self, n: int, every: int, stop: Callable[[], bool] = ...) -> Chunk:
         """Up to n steps. Ends early on failure, and between steps on request of `stop` where Python takes part in each step."""
 
@@ -62,6 +66,6 @@ class Engine(Protocol):
         """q, v, v_interval, work, impulse of recorded states, and what else the engine knows."""
 
 
-def times(first: int, last: int, every: int, h: float) -> Array:
-    """Times of the nodes that are kept after `first` steps, up to `last`: every so many."""
-    return np.asarray(np.arange(first // every + 1, last // every + 1) * every * h, dtype=np.float64)
+def times(first: int, last: int, every: int, h: float, t0: float = 0.0) -> Array:
+    """Times of the nodes that are kept after `first` steps, up to `last`: every so many. t0: time of step 0."""
+    return np.asarray(t0 + np.arange(first // every + 1, last // every + 1) * every * h, dtype=np.float64)

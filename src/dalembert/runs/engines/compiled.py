@@ -12,12 +12,19 @@ from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first
 from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import OK
 from dalembert.model.rotation import Array
-from dalembert.runs.controls import CompiledControl, sample
+from dalembert.runs.controls import HELD, CompiledControl, sample
 from dalembert.runs.engines import Chunk, Stopping, times
 from dalembert.runs.functions import Functions
 
 if TYPE_CHECKING:
     from dalembert.runs.plan import Plan
+
+NEVER = 2**62  # every so many steps a row
+
+
+def _asked(control: Any) -> bool:
+    """True for a control of Python, which is called at every node."""
+    return control is not None and control is not HELD and not isinstance(control, CompiledControl)
 
 
 class CompiledEngine:
@@ -35,26 +42,35 @@ class CompiledEngine:
         self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
         self.tally = np.zeros(len(loop.LOG_COLUMNS))
         self.counter = np.zeros(2, dtype=np.int64)
-        self.python_control: Any = control if control is not None and not isinstance(control, CompiledControl) else None
+        self.python_control: Any = control if _asked(control) else None
         self.use_control = isinstance(control, CompiledControl)
         self._compiled_control: Any = control if self.use_control else None
+        self.controlled = control is not None
         self.use_ledger = family.keeps_account(model, control is not None)
         self._step = first_class(plan.stepper.step, STEP)
         self._nodal, self._hold = first_class(family.nodal, NODAL), first_class(family.hold, HOLD)
-        self._addresses = (
+        addresses = (
             address_of(plan.stepper.step, STEP),
             address_of(family.ledger if self.use_ledger else loop.no_ledger, loop.LEDGER),
             address_of(family.nodal, NODAL),
             address_of(family.hold, HOLD),
             address_of(control.kernel if self.use_control else loop.no_control, CONTROL),
         )
+        self._functions = (*addresses, self.use_control, self.use_ledger)
         self._run = first_class(loop.run, loop.LOOP)
         self.state = np.zeros(0)
+        self.t0 = 0.0
+        self._no_rows = (np.empty((0, 0)), np.empty((0, 0)))
+
+    def without_account(self) -> None:
+        """Keep none: for who looks at the current node alone."""
+        self.use_ledger = False
+        self._functions = (*self._functions[:-1], False)
 
     def start(self, q: Array, v: Array) -> None:
         """Begin at t = 0 from q and v."""
         state = self.family.start(self.system, q, v)
-        if self.family.expect is not None and self.python_control is None and not self.use_control:
+        if self.family.expect is not None and not self.controlled:
             self.family.expect(self.model, self.system, q, v, state)
         self.restart(state, 0)
 
@@ -64,6 +80,8 @@ class CompiledEngine:
         if self.family.usable is not None:
             self.state = self.family.usable(self.system, self.state)
         self.previous = self.state.copy()
+        node = (self.q, self.v, self.tau)
+        self._arrays = (self.weights, self.system, self.state, self.previous, self.work, self.info, *node, self.tally)
         self.counter[:] = 0
         self.counter[loop.STEP_INDEX] = step
         self.tally[:] = 0.0
@@ -76,12 +94,18 @@ class CompiledEngine:
     @property
     def time(self) -> float:
         """Time of the current node."""
-        return self.steps * self.h
+        return self.t0 + self.steps * self.h
 
     def observe(self) -> tuple[Array, Array]:
         """q and v of the current node."""
         self._nodal(self.system, self.state, self.work, self.q, self.v)
         return self.q, self.v
+
+    def node(self) -> tuple[Array, Array]:
+        """q and v of the current node, new arrays."""
+        q, v = np.empty(self.q.size), np.empty(self.v.size)
+        self._nodal(self.system, self.state, self.work, q, v)
+        return q, v
 
     def hold(self, tau: Array) -> None:
         """Hold a generalised force until told otherwise."""
@@ -102,7 +126,16 @@ class CompiledEngine:
         if self.functions is not None:
             error = self.functions.take_error() or error
         done = int(self.counter[loop.ROW])
-        return Chunk(status, times(first, self.steps, every, self.h), states[:done], log[:done], error)
+        return Chunk(status, times(first, self.steps, every, self.h, self.t0), states[:done], log[:done], error)
+
+    def tick(self, n: int) -> int:
+        """n steps of which nothing is kept but the last node; the status. Not for a Python control, which is asked at every step."""
+        return self._call(n, NEVER, *self._no_rows)
+
+    def failed(self) -> Stopping | None:
+        """What the user's own code raised in the step that failed, if it did."""
+        error = self._raised()
+        return error if self.functions is None else self.functions.take_error() or error
 
     def _raised(self) -> Exception | None:
         """What the user's compiled code raised in the step that failed, if it did: it is asked once more, at the node before."""
@@ -128,8 +161,7 @@ class CompiledEngine:
         return OK, None
 
     def _call(self, n: int, every: int, states: Array, log: Array) -> int:
-        arrays = (self.weights, self.system, self.state, self.previous, self.work, self.info, self.q, self.v, self.tau, self.tally)
-        return int(self._run(*self._addresses, self.use_control, self.use_ledger, self.h, n, every, *arrays, self.counter, states, log))
+        return int(self._run(*self._functions, self.t0, self.h, n, every, *self._arrays, self.counter, states, log))
 
     def unpack(self, states: Array) -> dict[str, Array]:
         """q, v, v_interval, work, impulse and account of recorded states."""

@@ -21,6 +21,7 @@ class PythonEngine:
     """A plain Python step(m, t, q, v, h) -> q, v. The flat state is (q, v)."""
 
     log_columns = LOG_COLUMNS
+    t0 = 0.0
 
     def __init__(self, plan: Plan, control: Any = None):
         self.model, self.stepper, self.h, self.options = plan.acting, plan.stepper, plan.h, plan.options
@@ -41,11 +42,16 @@ class PythonEngine:
     @property
     def time(self) -> float:
         """Time of the current node."""
-        return self.steps * self.h
+        return self.t0 + self.steps * self.h
 
     def observe(self) -> tuple[Array, Array]:
         """q and v of the current node."""
         return self.state[: self.model.nq], self.state[self.model.nq :]
+
+    def node(self) -> tuple[Array, Array]:
+        """The same as new arrays."""
+        q, v = self.observe()
+        return q.copy(), v.copy()
 
     def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
         """Up to n steps."""
@@ -63,7 +69,7 @@ class PythonEngine:
             if stop():
                 break
         rows = np.array(states).reshape(len(states), self.state.size)
-        return Chunk(status, times(first, self.steps, every, self.h), rows, np.zeros((len(states), len(LOG_COLUMNS))), error)
+        return Chunk(status, times(first, self.steps, every, self.h, self.t0), rows, np.zeros((len(states), len(LOG_COLUMNS))), error)
 
     def _one(self) -> int:
         q, v = self.observe()

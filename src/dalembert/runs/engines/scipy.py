@@ -36,6 +36,7 @@ class ScipyEngine:
     """A run by one of SciPy's `OdeSolver` classes, the one that the stepper names: engine="scipy:DOP853"."""
 
     log_columns = LOG_COLUMNS
+    t0 = 0.0
 
     def __init__(self, plan: Plan, control: Any = None):
         solver = plan.stepper.engine.partition(":")[2]
@@ -62,7 +63,7 @@ class ScipyEngine:
     @property
     def time(self) -> float:
         """Time of the current node."""
-        return self.steps * self.h
+        return self.t0 + self.steps * self.h
 
     @property
     def _y(self) -> Array:
@@ -72,6 +73,11 @@ class ScipyEngine:
         """q and v of the current node."""
         n = self.model.n
         return self.state[:n], self.state[n : 2 * n]
+
+    def node(self) -> tuple[Array, Array]:
+        """The same as new arrays."""
+        q, v = self.observe()
+        return q.copy(), v.copy()
 
     def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
         """Up to n nodes."""
@@ -99,12 +105,12 @@ class ScipyEngine:
             if stop():
                 break
         rows = np.array(states).reshape(len(states), self.state.size)
-        t = times(first, self.steps, every, self.h)
+        t = times(first, self.steps, every, self.h, self.t0)
         return Chunk(status, t, rows, np.zeros((len(states), len(LOG_COLUMNS))), error)
 
     def _one(self, stop: Callable[[], bool]) -> int:
         """To the next node. A failure, and a request to stop on the way, leave the state as it was."""
-        before, t, end = self._y, self.time, (self.steps + 1) * self.h
+        before, t, end = self._y, self.time, self.t0 + (self.steps + 1) * self.h
         try:
             y = self._reach(before, t, end, stop)
         except NotFinite:
@@ -142,7 +148,7 @@ class ScipyEngine:
         if self._dense is None:
             self._dense = solver.dense_output()
         count = min(int((solver.t - end) / self.h) + 2, NODES)
-        ends = (self.steps + 1 + np.arange(count)) * self.h
+        ends = self.t0 + (self.steps + 1 + np.arange(count)) * self.h
         return list(self._dense(ends[forward * (solver.t - ends) >= 0]).T[::-1])
 
     def _begin(self, y: Array, t: float, end: float) -> None:
