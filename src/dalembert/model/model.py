@@ -51,6 +51,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         self._forces: list[Any] = []
         self._excluded: set[frozenset[str]] = set()
         self._placements: dict[str, kinematics.Placement] = {}
+        self._carriers: set[str] = set()  # bodies that carry, or carried, another one
         self.source: dict[str, Any] = {}
         self.world_shapes: tuple[shapes.Shape, ...] = ()
         self._made: Model | None = None  # the frozen copy, as long as nothing changes
@@ -153,6 +154,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         del self._joints[self._implicit.pop(child)]
         self._give_name(name)
         self._joints[name] = joint
+        self._carriers.add(parent)
         self._placements.clear()
         return joint
 
@@ -186,6 +188,8 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         self._joints = {(new if k == body else k): (replace(j, name=new) if k == body else j) for k, j in self._joints.items()}
 
     def _leads_to(self, body: str, ancestor: str) -> bool:
+        if ancestor not in self._carriers:
+            return False
         parents = {j.child: j.parent for j in self._joints.values()}
         while body != WORLD:
             if body == ancestor:
@@ -256,7 +260,7 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         other._tree = other._rows = other._made = None
         other.__dict__.pop("_kept", None)
         other._implicit, other._forces = dict(self._implicit), list(self._forces)
-        other._excluded = set(self._excluded)
+        other._excluded, other._carriers = set(self._excluded), set(self._carriers)
         other._motors, other._keyframes, other._placements = dict(self._motors), dict(self._keyframes), dict(self._placements)
         other.source = copy.deepcopy(self.source)
         other._frozen = False
