@@ -1,6 +1,6 @@
 """Fastest rates about rest, judged by a closed form: n equal masses in a row on equal springs, one end held.
 
-    omega_j = 2 sqrt(k/m) sin((2 j - 1) pi / (4 n + 2)),  j = 1 ... n;     with dampers c beside the springs the decay is c/k omega_n^2
+omega_j = 2 sqrt(k/m) sin((2 j - 1) pi / (4 n + 2)),  j = 1 ... n;     with dampers c beside the springs the decay is c/k omega_n^2
 """
 
 import numpy as np

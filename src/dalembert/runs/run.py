@@ -46,9 +46,11 @@ class Run:
 
     def keep(self, chunk: Chunk) -> ArchiveError | None:
         """Keep rows in memory and in the file. A full disk ends the run; what was computed stays in memory."""
-        kept = self.rooms or (self.t, self.states, self.logs)
-        for rows, new in zip(kept, (chunk.t, chunk.states, chunk.log), strict=True):
-            rows.add(new) if isinstance(rows, Room) else rows.append(new)
+        new = (chunk.t, chunk.states, chunk.log)
+        for room, rows in zip(self.rooms, new, strict=False):
+            room.add(rows)
+        for kept, rows in zip(() if self.rooms else (self.t, self.states, self.logs), new, strict=False):
+            kept.append(rows)
         if self.recording is not None and len(chunk.states):
             try:
                 self.recording.append(chunk.t, chunk.states, chunk.log)

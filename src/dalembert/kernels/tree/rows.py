@@ -178,7 +178,7 @@ def survey_rows(system, bodies, q, v, centre, work, spins, reach, moments, chang
     spins (N, bodies)   |omega|
     reach (N,)          the largest |origin of the frame| + |arm of the centre of mass|
     moments (N,)        sum |x - centre| m |x'| + |I omega|
-    changes (N - 1,)    |z_k - z_(k-1)|, z = (sqrt(m) x', sqrt(I) omega) of every body and sqrt(armature) v: |z|^2 is twice the kinetic energy
+    changes (N - 1,)    |z_k - z_(k-1)|, z = (sqrt(m) x', sqrt(I) omega) of every body and sqrt(armature) v, |z|^2 = 2 T
 
     The last 6 bodies.shape[0] / BODY_SIZE numbers of `work` are for (x', omega) of the node before.
     """
