@@ -7,7 +7,10 @@ fixed joint adds no link: the child's inertia is lumped into the link that carri
 
 from __future__ import annotations
 
+import heapq
+from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +21,7 @@ from dalembert.kernels.tree import layout as at
 from dalembert.model import compile_constraints, patch_tree
 from dalembert.model.features import acting
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import Array, matrix
+from dalembert.model.rotation import Array, cross, matrix
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
@@ -58,13 +61,21 @@ class Tree:
     links: list[Link]
     places: dict[str, Place]
 
+    @cached_property
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """First and last link of each joint that has any."""
+        found: dict[str, tuple[int, int]] = {}
+        for k, link in enumerate(self.links):
+            found[link.joint.name] = (found.get(link.joint.name, (k, k))[0], k)
+        return found
+
 
 def align_z(axis: Array) -> Array:
     """A rotation whose third column is the given unit vector."""
     helper = np.eye(3)[np.argmin(np.abs(axis))]
-    x = np.cross(helper, axis)
+    x = cross(helper, axis)
     x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(axis, x), axis])
+    return np.column_stack([x, cross(axis, x), axis])
 
 
 def build_tree(model: Model) -> Tree:
@@ -82,11 +93,15 @@ def build_tree(model: Model) -> Tree:
 def _tree_of(model: Model) -> Tree:
     q_slices, v_slices = model.q_slices(), model.v_slices()
     tree = Tree([], {WORLD: Place(-1, np.eye(3), np.zeros(3))})
-    waiting = list(model.joints)
-    while waiting:
-        joint = next(j for j in waiting if j.parent in tree.places)
-        waiting.remove(joint)
+    joints, carried = model.joints, defaultdict[str, list[int]](list)
+    for k, joint in enumerate(joints):
+        carried[joint.parent].append(k)
+    ready = carried[WORLD]
+    while ready:  # of the joints whose parent is there, the one that was added first
+        joint = joints[heapq.heappop(ready)]
         _add_joint(tree, model, joint, q_slices[joint.name].start, v_slices[joint.name].start)
+        for k in carried[joint.child]:
+            heapq.heappush(ready, k)
     for body in model.bodies:
         add_mass(tree, body)
     return tree
@@ -187,8 +202,8 @@ def _system_array(model: Model) -> Array:
 
 def _carried(tree: Tree, link: Link) -> int:
     """Number of the last link of the joint that a link belongs to, if that joint hangs on the world; else -1."""
-    own = [k for k, other in enumerate(tree.links) if other.joint is link.joint]
-    return own[-1] if tree.links[own[0]].parent < 0 else -1
+    first, last = tree.spans[link.joint.name]
+    return last if tree.links[first].parent < 0 else -1
 
 
 def record_of(link: Link) -> Array:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from dalembert.model.kinematics import Reference
 from dalembert.model.loop_coordinates import loop_forces
 from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.model.dynamics import TreeDynamics
+    from dalembert.model.rows import StateRows
 
 
 class Dynamics:
@@ -19,13 +21,26 @@ class Dynamics:
     _tree: tuple[list[Any], TreeDynamics] | None = None
 
     def _dynamics(self: Any) -> TreeDynamics:
+        found = self._tree
+        if found is not None and self._frozen:
+            return found[1]  # type: ignore[no-any-return]
         from dalembert.model.dynamics import TreeDynamics
 
         parts = [*self.bodies, *self.joints, *self.forces, self.gravity]
-        found = self._tree
         if found is None or len(parts) != len(found[0]) or any(a is not b for a, b in zip(parts, found[0], strict=True)):
             found = self._tree = (parts, TreeDynamics(self))
         return found[1]
+
+    def _states(self: Any) -> StateRows | Reference:
+        """Functions of arrays of states: compiled, and in NumPy without a degree of freedom, where there is nothing to compile."""
+        if not self.nv:
+            return Reference(self)
+        tree = self._dynamics()
+        if tree.rows is None:
+            from dalembert.model.rows import StateRows
+
+            tree.rows = StateRows(self, tree)
+        return tree.rows  # type: ignore[no-any-return]
 
     def mass_matrix(self, q: Any) -> Array:
         """M(q), (nv, nv), armatures included; kinetic energy is v . M v / 2."""

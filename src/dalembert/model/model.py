@@ -53,6 +53,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign
         self._forces: dict[str, Any] = {}
         self._excluded: set[frozenset[str]] = set()
         self._placements: dict[str, kinematics.Placement] = {}
+        self._carriers: set[str] = set()  # bodies that carry, or carried, another one
         self.source: dict[str, Any] = {}
         self.world_shapes: tuple[shapes.Shape, ...] = ()
         self._made: Model | None = None  # the frozen copy, as long as nothing changes
@@ -161,6 +162,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign
         del self._joints[self._implicit.pop(child)]
         self._give_name(name)
         self._joints[name] = joint
+        self._carriers.add(parent)
         self._placements.clear()
         return joint
 
@@ -194,6 +196,8 @@ class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign
         self._joints = {(new if k == body else k): (replace(j, name=new) if k == body else j) for k, j in self._joints.items()}
 
     def _leads_to(self, body: str, ancestor: str) -> bool:
+        if ancestor not in self._carriers:
+            return False
         parents = {j.child: j.parent for j in self._joints.values()}
         while body != WORLD:
             if body == ancestor:
@@ -277,7 +281,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign
         other._tree = other._rows = other._made = None
         other.__dict__.pop("_kept", None)
         other._implicit, other._forces = dict(self._implicit), dict(self._forces)
-        other._excluded = set(self._excluded)
+        other._excluded, other._carriers = set(self._excluded), set(self._carriers)
         other._motors, other._keyframes, other._placements = dict(self._motors), dict(self._keyframes), dict(self._placements)
         other.source = copy.deepcopy(self.source)
         other._frozen = False
