@@ -57,6 +57,11 @@ class System:
         return store[1].setdefault(what, {})
 
     @property
+    def origin(self) -> Any:
+        """A system that differs from this one in numbers alone: what is decided for it, such as a plan, holds here too. None: no such."""
+        return None
+
+    @property
     def portable(self) -> Any:
         """The system as a file holds it: without what is no data."""
         return self
@@ -77,6 +82,10 @@ class System:
     def reaction(self, traj: Any, joint: str) -> Any:
         """What a joint or a constraint exerts at the nodes of a run."""
         raise UnsupportedError(f"reaction: {self!r} knows no forces of constraints.")
+
+    def joint_states(self, traj: Any, name: str) -> Any:
+        """(q, v) of one joint at the nodes of a run."""
+        raise UnsupportedError(f"joint: {self!r} has no joints; traj.q and traj.v have its coordinates.")
 
     def multipliers(self, traj: Any) -> dict[str, Any]:
         """Multipliers of the discrete equations of a run, by kind of constraint."""

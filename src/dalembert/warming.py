@@ -27,6 +27,7 @@ def tasks() -> Iterator[Task]:
     for scene in CLOSED:
         yield f"midpoint: {scene}", lambda s=scene: _closed(s)  # type: ignore[misc]
     yield "dynamics of models", _dynamics
+    yield "reports", _report
     yield "complementarity", _complementarity
     yield "friction", _friction
     yield "pictures", _picture
@@ -64,6 +65,11 @@ def _dynamics() -> None:
         m.jacobian(m.bodies[0].name, q)
         m.energy(q, v)
         m.momentum(q, v)
+
+
+def _report() -> None:
+    m, q, v = floating_chain()
+    simulate(m, "midpoint", h=0.01, t_end=0.02, q0=q, v0=v).report()
 
 
 def _complementarity() -> None:

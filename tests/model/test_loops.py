@@ -152,8 +152,16 @@ def test_names_are_shared_with_joints():
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda m: m.add_joint("k", "revolute", "world", "right", damping=1.0), "closes a loop.*damping"),
-        (lambda m: m.add_joint("k", "revolute", "world", "right", limits=(-1, 1)), "closes a loop.*limits"),
+        (lambda m: m.add_joint("k", "revolute", "world", "right", armature=1.0), "closes a loop.*armature"),
+        (
+            lambda m: m.add_loop("k", "distance", "left", "right", (0, 0, 1), damping=1.0),
+            "distance loop has no coordinates.*damping.*revolute",
+        ),
+        (lambda m: m.add_loop("k", "fixed", "left", "right", friction=1.0), "takes no friction"),
+        (lambda m: m.add_loop("k", "planar", "left", "right", limits=(-1, 1)), "planar joint takes none"),
+        (lambda m: m.add_loop("k", "revolute", "left", "right", damping=-1.0), "damping is -1.0"),
+        (lambda m: m.add_loop("k", "revolute", "left", "right", compliance=-1.0), "compliance is -1.0"),
+        (lambda m: m.add_loop("k", "revolute", "left", "right", stifness=1.0), "did you mean 'stiffness'"),
         (lambda m: m.add_joint("k", "free", "world", "right"), "is free"),
         (lambda m: m.add_loop("k", "free", "world", "right"), "kind of loop 'k'"),
         (lambda m: m.add_loop("k", "fixed", "wrold", "right"), "did you mean 'world'"),
@@ -167,7 +175,7 @@ def test_names_are_shared_with_joints():
         (lambda m: m.add_loop("k", "coupling", "j1", "j2", polynomial=()), "polynomial"),
         (lambda m: m.add_loop("k", "coupling", "j1", "j2", polynomial=(1, np.nan)), "finite"),
         (lambda m: m.add_loop("k", "coupling", "j1", "ball"), "degree of freedom"),
-        (lambda m: m.add_motor("k", "j4"), "joint of motor"),
+        (lambda m: m.add_motor("k", "j9"), "joint of motor"),
         (lambda m: m.loop("j1"), "loop"),
     ],
 )

@@ -148,15 +148,18 @@ class Journal:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _write(self, record: bytes) -> None:
-        """Write at the end of the valid records; whatever stops it, the file is cut back to them."""
+    def _write(self, record: Sequence[bytes | memoryview]) -> None:
+        """Write at the end of the valid records, piece by piece; whatever stops it, the file is cut back to them."""
         self._require_open()
+        end = self._size
         try:
-            write_all(self._fd, record, self._size)
+            for piece in record:
+                write_all(self._fd, piece, end)
+                end += len(piece)
         except BaseException:
             os.ftruncate(self._fd, self._size)
             raise
-        self._size += len(record)
+        self._size = end
 
     def _unlock(self) -> None:
         unlock(self._fd)
@@ -226,7 +229,7 @@ def _packed(name: str, value: Any) -> np.ndarray:
     return np.ascontiguousarray(array, dtype=dtype)
 
 
-def _encode_header(header: Mapping[str, Any]) -> bytes:
+def _encode_header(header: Mapping[str, Any]) -> list[bytes | memoryview]:
     try:
         text = json.dumps(dict(header)).encode()
     except (TypeError, ValueError) as error:
@@ -234,12 +237,13 @@ def _encode_header(header: Mapping[str, Any]) -> bytes:
     return _encode(HEADER, 0, text, [])
 
 
-def _encode(kind: int, index: int, text: bytes, arrays: Sequence[np.ndarray]) -> bytes:
+def _encode(kind: int, index: int, text: bytes, arrays: Sequence[np.ndarray]) -> list[bytes | memoryview]:
+    """The pieces of a record; arrays are not copied."""
     crc = zlib.crc32(text)
     for array in arrays:
         crc = zlib.crc32(raw_bytes(array), crc)
     prefix = _PREFIX.pack(MAGIC, VERSION, kind, index, len(text), sum(a.nbytes for a in arrays), crc)
-    return b"".join([prefix, _CRC.pack(zlib.crc32(prefix)), text, *map(raw_bytes, arrays)])
+    return [prefix + _CRC.pack(zlib.crc32(prefix)) + text, *map(raw_bytes, arrays)]
 
 
 def _scan(path: StrPath, file: BinaryIO, layout: Layout) -> Iterator[tuple[dict[str, Any], int]]:

@@ -26,7 +26,7 @@ _MATRIX = types.float64[:, ::1]
 LEDGER = types.int64(types.float64, types.float64, types.int64, ARRAY, ARRAY, ARRAY, ARRAY)
 _WHOLE, _NUMBER, _FLAG = types.int64, types.float64, types.boolean
 LOOP = types.int64(
-    *(_WHOLE,) * 6, _FLAG, _NUMBER, _NUMBER, _WHOLE, _WHOLE, *(ARRAY,) * 10, types.int64[::1], _MATRIX, _MATRIX, _MATRIX
+    *(_WHOLE,) * 6, _FLAG, _FLAG, _NUMBER, _NUMBER, _WHOLE, _WHOLE, *(ARRAY,) * 10, types.int64[::1], _MATRIX, _MATRIX, _MATRIX
 )  # fmt: skip
 call_step, call_ledger, call_nodal = by_address("step", STEP), by_address("ledger", LEDGER), by_address("nodal", NODAL)
 call_hold, call_control = by_address("hold", HOLD), by_address("control", CONTROL)
@@ -61,13 +61,13 @@ def finite(a):
 
 @kernel
 def run(
-    step, ledger, nodal, hold, control, source, use_ledger,
+    step, ledger, nodal, hold, control, source, use_ledger, show,
     t0, h, n, every, weights, system, state, previous, work, info, q, v, tau, tally, counter, table, states, log,
 ):  # fmt: skip
     """Up to n steps; counter holds the index of the next step and the next row to write. Returns the status of the last step.
 
-    step, ledger, nodal, hold, control: addresses (`_jit.address_of`). source: of the control; table: one row of it for each step. t0: time
-    of step 0.
+    step, ledger, nodal, hold, control: addresses (`_jit.address_of`). source: of the control; table: one row of it for each step.
+    t0: time of step 0. show: q and v are those of the last node at the end.
     """
     for _ in range(n):
         t = t0 + counter[STEP_INDEX] * h
@@ -109,6 +109,8 @@ def run(
                 log[row, i] = tally[i]
                 tally[i] = 0.0
             counter[ROW] = row + 1
+    if show:
+        call_nodal(nodal, system, state, work, q, v)
     return OK
 
 

@@ -1,5 +1,6 @@
 """Machines: bodies, joints, shapes, forces."""
 
+from dalembert.model.cut import body_state, cut, joint_state
 from dalembert.model.forces import Damper, Spring, Wrench
 from dalembert.model.loops import Loop
 from dalembert.model.model import Model
@@ -23,4 +24,7 @@ __all__ = [
     "Sphere",
     "Spring",
     "Wrench",
+    "body_state",
+    "cut",
+    "joint_state",
 ]

@@ -34,6 +34,12 @@ class AsSystem(System):
 
         return joint_force(traj, self, joint)
 
+    def joint_states(self: Any, traj: Any, name: str) -> Any:
+        """(q, v) of one joint at the nodes of a run; see model/loop_coordinates.py."""
+        from dalembert.model.loop_coordinates import joint_states
+
+        return joint_states(self, traj.q, traj.v, name)
+
     def generalised_force(self: Any, q: Array, body: Any, force: Any, torque: Any, point: Any) -> Array:
         """J^T (torque, force) of a world force at a world point (default: the centre of mass) and a world torque on a body."""
         if not validate.known(body, self._bodies):

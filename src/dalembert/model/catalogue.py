@@ -22,7 +22,7 @@ class Catalogue:
     _joints: dict[str, Joint]
     _motors: dict[str, Motor]
     _keyframes: dict[str, Keyframe]
-    _forces: list[Any]
+    _forces: dict[str, Any]
     _placements: dict[str, kinematics.Placement]
 
     @property
@@ -48,7 +48,18 @@ class Catalogue:
     @property
     def forces(self) -> tuple[Any, ...]:
         """Forces in the order in which they were added."""
+        return tuple(self._forces.values())
+
+    @property
+    def force_names(self) -> tuple[str, ...]:
+        """Names of the forces, in the same order."""
         return tuple(self._forces)
+
+    def force(self, name: str) -> Any:
+        """The force of that name."""
+        if not validate.known(name, self._forces):
+            raise UnknownNameError("force", name, self._forces)
+        return self._forces[name]
 
     def body(self, name: str) -> Body:
         """The body of that name."""

@@ -7,7 +7,10 @@ fixed joint adds no link: the child's inertia is lumped into the link that carri
 
 from __future__ import annotations
 
+import heapq
+from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +18,10 @@ import numpy as np
 from dalembert.errors import UnsupportedError
 from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
-from dalembert.model import compile_constraints
+from dalembert.model import compile_constraints, patch_tree
 from dalembert.model.features import acting
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import Array, matrix
+from dalembert.model.rotation import Array, cross, matrix
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
@@ -58,26 +61,49 @@ class Tree:
     links: list[Link]
     places: dict[str, Place]
 
+    @cached_property
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """First and last link of each joint that has any."""
+        found: dict[str, tuple[int, int]] = {}
+        for k, link in enumerate(self.links):
+            found[link.joint.name] = (found.get(link.joint.name, (k, k))[0], k)
+        return found
+
 
 def align_z(axis: Array) -> Array:
     """A rotation whose third column is the given unit vector."""
     helper = np.eye(3)[np.argmin(np.abs(axis))]
-    x = np.cross(helper, axis)
+    x = cross(helper, axis)
     x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(axis, x), axis])
+    return np.column_stack([x, cross(axis, x), axis])
 
 
 def build_tree(model: Model) -> Tree:
-    """Links of a model."""
+    """Links of a model, not to be changed; a frozen one keeps them."""
+    if not model._frozen:
+        return _tree_of(model)
+    known = model.kept("tree")
+    if "tree" not in known:
+        old = model.kept("origin").get("tree")
+        known["tree"] = _tree_of(model) if old is None else patch_tree.patched_tree(model, old)
+    found: Tree = known["tree"]
+    return found
+
+
+def _tree_of(model: Model) -> Tree:
     q_slices, v_slices = model.q_slices(), model.v_slices()
     tree = Tree([], {WORLD: Place(-1, np.eye(3), np.zeros(3))})
-    waiting = list(model.joints)
-    while waiting:
-        joint = next(j for j in waiting if j.parent in tree.places)
-        waiting.remove(joint)
+    joints, carried = model.joints, defaultdict[str, list[int]](list)
+    for k, joint in enumerate(joints):
+        carried[joint.parent].append(k)
+    ready = carried[WORLD]
+    while ready:  # of the joints whose parent is there, the one that was added first
+        joint = joints[heapq.heappop(ready)]
         _add_joint(tree, model, joint, q_slices[joint.name].start, v_slices[joint.name].start)
+        for k in carried[joint.child]:
+            heapq.heappush(ready, k)
     for body in model.bodies:
-        _add_mass(tree, body)
+        add_mass(tree, body)
     return tree
 
 
@@ -105,7 +131,8 @@ def _add_joint(tree: Tree, model: Model, joint: Joint, q_at: int, v_at: int) -> 
     tree.places[joint.child] = Place(link, R, p + R @ offset)
 
 
-def _add_mass(tree: Tree, body: Body) -> None:
+def add_mass(tree: Tree, body: Body) -> None:
+    """Add a body to the mass, first and second moments of its link, about the link's origin."""
     place = tree.places[body.name]
     if place.link < 0 or body.massless:
         return
@@ -127,11 +154,32 @@ def fits(model: Model) -> bool:
 
 
 def system_array(model: Model, options: dict[str, Any]) -> Array:
-    """The constants of a run."""
+    """The constants of a run; a frozen model keeps them and hands out copies."""
+    if not model._frozen:
+        return _system_array(model)
+    known = model.kept("tree")
+    if "system" not in known:
+        old = model.kept("origin").get("tree")
+        patched = None if old is None else patch_tree.patched_array(model, old)
+        known["system"] = _system_array(model) if patched is None else patched
+    return np.array(known["system"])
+
+
+def load_records(tree: Tree, model: Model) -> list[Array]:
+    """Records of all forces that have one."""
+    return [load for f in model.forces for load in _load(tree, model, f)]
+
+
+def is_passive(tree: Tree) -> bool:
+    """True if joints have springs or dampers."""
+    return any(link.joint.damping > 0 or link.joint.stiffness > 0 for link in tree.links)
+
+
+def _system_array(model: Model) -> Array:
     tree = build_tree(model)
     if not tree.links:
         raise UnsupportedError(f"{model!r} has no degree of freedom.")
-    records = [load for f in model.forces for load in _load(tree, model, f)]
+    records = load_records(tree, model)
     n, nq, nv = len(tree.links), model.nq, model.nv
     at_loads = at.HEADER + n * at.LINK_SIZE
     s = np.zeros(at_loads + len(records) * at.LOAD_SIZE)
@@ -143,9 +191,9 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
     s[at.AT_ACC], s[at.AT_CALL] = scratch + nq + 2 * nv, scratch + nq + 3 * nv
     s[at.AT_FREE] = s[at.AT_CALL] + 2 + nq + 2 * nv
     s[at.AT_HINT], s[at.AT_HELD] = nq + nv, nq + nv + 1
-    s[at.PASSIVE] = any(link.joint.damping > 0 or link.joint.stiffness > 0 for link in tree.links)
+    s[at.PASSIVE] = is_passive(tree)
     for i, link in enumerate(tree.links):
-        s[at.HEADER + i * at.LINK_SIZE : at.HEADER + (i + 1) * at.LINK_SIZE] = _record(link)
+        s[at.HEADER + i * at.LINK_SIZE : at.HEADER + (i + 1) * at.LINK_SIZE] = record_of(link)
         s[at.HEADER + i * at.LINK_SIZE + at.CARRIED] = _carried(tree, link)
     for k, record in enumerate(records):
         s[at_loads + k * at.LOAD_SIZE : at_loads + (k + 1) * at.LOAD_SIZE] = record
@@ -154,11 +202,12 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
 
 def _carried(tree: Tree, link: Link) -> int:
     """Number of the last link of the joint that a link belongs to, if that joint hangs on the world; else -1."""
-    own = [k for k, other in enumerate(tree.links) if other.joint is link.joint]
-    return own[-1] if tree.links[own[0]].parent < 0 else -1
+    first, last = tree.spans[link.joint.name]
+    return last if tree.links[first].parent < 0 else -1
 
 
-def _record(link: Link) -> Array:
+def record_of(link: Link) -> Array:
+    """The record of a link, but for what it carries."""
     r = np.zeros(at.LINK_SIZE)
     r[at.PARENT], r[at.KIND], r[at.Q_AT], r[at.V_AT] = link.parent, link.kind, link.q_at, link.v_at
     r[at.R_TREE : at.R_TREE + 9] = link.R_tree.ravel()

@@ -25,7 +25,7 @@ def check_definite(model: Model, q: Array) -> None:
     """ModelError that names the bodies to blame where the mass matrix at q has a negative eigenvalue."""
     known = model.kept("definite") if model._frozen else {}
     if "doubtful" not in known:
-        known["doubtful"] = not all(b.physical for b in model.bodies) and any(map(_negative, build_tree(model).links))
+        known["doubtful"] = not all(b.physical or b.massless for b in model.bodies) and any(map(_negative, build_tree(model).links))
     if not known["doubtful"]:
         return
     found = np.linalg.eigvalsh(kinematics.mass_matrix_reference(model, q))

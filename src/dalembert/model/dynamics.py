@@ -23,6 +23,7 @@ from dalembert.model.workspace import Workspaces
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
+    from dalembert.model.rows import StateRows
 
 
 def _shaped(what: str, values: Any, n: int) -> Array:
@@ -44,6 +45,7 @@ class TreeDynamics:
         self.at_matrix = compile_tree.work_size(self.system)
         self._given: dict[str, Array] = {}
         self._works = Workspaces(self.at_matrix + self.nv * max(self.nv, 6))
+        self.rows: StateRows | None = None  # made when it is first asked for
         self.q, self.v, self.tau, self.acc = (int(self.system[k]) for k in (at.AT_Q, at.AT_V, at.AT_TAU, at.AT_ACC))
 
     @property

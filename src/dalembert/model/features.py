@@ -5,6 +5,7 @@ that it sees: out of its motion, its energy and its report.
 
     gravity, armature, damping (of joints, dampers, springs), stiffness (of joints), joint friction, limits (all), spherical limits,
     spring, wrench, function (forces), motors, loops, nonholonomic (rolling, blades), contact (model/touching.py)
+    loop damping, loop friction, loop stiffness, loop limits, loop motors (of joints that close loops), compliance (of all joints)
 """
 
 from __future__ import annotations
@@ -41,9 +42,26 @@ def acting(model: Model) -> set[str]:
         found |= {OTHER_NAMES.get(w, w) for w in ("damping", "friction", "stiffness", "armature") if getattr(joint, w) > 0.0}
         if joint.limits is not None:
             found.add("spherical limits" if joint.kind == "spherical" else "limits")
-    if next(touching(model), None):
+    for loop in model.loops:
+        found |= {f"loop {w}" for w in ("damping", "friction", "stiffness") if getattr(loop, w) > 0.0}
+        if loop.limits is not None:
+            found.add("loop limits")
+    if model._loops and any(motor.joint in model._loops for motor in model.motors):
+        found.add("loop motors")
+    joints: list[Any] = [*model.joints, *model.loops]
+    if any(x.compliance > 0.0 or x.damping_time > 0.0 for x in joints):
+        found.add("compliance")
+    if can_touch(model):
         found.add("contact")
     return found
+
+
+def can_touch(model: Model) -> bool:
+    """True if bodies of the model can touch; a frozen model remembers."""
+    known = model.kept("touching") if model._frozen else {}
+    if "any" not in known:
+        known["any"] = next(touching(model), None) is not None
+    return bool(known["any"])
 
 
 # removal: each changes a copy of the model -------------------------------------------------------------------------------------------
@@ -56,17 +74,38 @@ def _of_joints(kinds: tuple[str, ...] = (), **values: Any) -> Callable[[Model], 
     return remove
 
 
+def _of_loops(**values: Any) -> Callable[[Model], None]:
+    def remove(m: Model) -> None:
+        m._loops = {name: replace(x, **values) for name, x in m._loops.items()}
+
+    return remove
+
+
 def _forces(kind: str) -> Callable[[Model], None]:
     def remove(m: Model) -> None:
-        m._forces = [f for f in m._forces if f.kind != kind]
+        m._forces = {name: f for name, f in m._forces.items() if f.kind != kind}
 
     return remove
 
 
 def _damping(m: Model) -> None:
     _of_joints(damping=0.0)(m)
-    left = [f for f in m._forces if f.kind != "damper" and not (f.kind == "spring" and f.stiffness == 0.0)]
-    m._forces = [replace(f, damping=0.0) if f.kind == "spring" else f for f in left]
+    left = {name: f for name, f in m._forces.items() if f.kind != "damper" and not (f.kind == "spring" and f.stiffness == 0.0)}
+    m._forces = {name: replace(f, damping=0.0) if f.kind == "spring" else f for name, f in left.items()}
+
+
+def _compliance(m: Model) -> None:
+    _of_joints(compliance=0.0, damping_time=0.0)(m)
+    _of_loops(compliance=0.0, damping_time=0.0)(m)
+
+
+def _loop_motors(m: Model) -> None:
+    m._motors = {name: motor for name, motor in m._motors.items() if motor.joint not in m._loops}
+
+
+def _loops(m: Model) -> None:
+    _loop_motors(m)
+    m._loops.clear()
 
 
 def _gravity(m: Model) -> None:
@@ -86,7 +125,13 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
     "wrench": _forces("wrench"),
     "function": _forces("function"),
     "motors": lambda m: m._motors.clear(),
-    "loops": lambda m: m._loops.clear(),
+    "loops": _loops,
+    "loop damping": _of_loops(damping=0.0),
+    "loop friction": _of_loops(friction=0.0),
+    "loop stiffness": _of_loops(stiffness=0.0, rest=0.0),
+    "loop limits": _of_loops(limits=None),
+    "loop motors": _loop_motors,
+    "compliance": _compliance,
     "nonholonomic": lambda m: m._nonholonomic.clear(),
 }
 
@@ -106,7 +151,8 @@ def without(model: Model, names: Any) -> Model:
     left = model.copy()
     for name in wanted:
         REMOVALS[name](left)
-    return left.frozen()
+    left._frozen = True
+    return left
 
 
 class Featured:
@@ -123,9 +169,12 @@ class Featured:
             return without(self, names)
         known, wanted = self.kept("without"), check(names)
         if wanted not in known:
-            known[wanted] = without(self, wanted)
-        found: Model = known[wanted]
-        return found
+            found, origin = without(self, wanted), self.kept("origin").get("tree")
+            if found is not self and origin is not None:
+                found.kept("origin").update(tree=origin.without(wanted))
+            known[wanted] = found
+        left: Model = known[wanted]
+        return left
 
     def exclude(self: Any, a: str, b: str) -> None:
         """Let two bodies, or a body and the "world", pass through each other. Which bodies can touch: model/touching.py."""

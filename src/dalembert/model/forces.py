@@ -172,5 +172,5 @@ def build(force: Any) -> Any:
 
 def from_dict(data: dict[str, Any]) -> Any:
     """The force that `to_dict` wrote."""
-    rest = dict(data)
+    rest = {k: x for k, x in data.items() if k != "name"}
     return FORCES[rest.pop("kind")](**rest)

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from dalembert.model.kinematics import Reference
+from dalembert.model.loop_coordinates import loop_forces
 from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.model.dynamics import TreeDynamics
+    from dalembert.model.rows import StateRows
 
 
 class Dynamics:
@@ -18,13 +21,26 @@ class Dynamics:
     _tree: tuple[list[Any], TreeDynamics] | None = None
 
     def _dynamics(self: Any) -> TreeDynamics:
+        found = self._tree
+        if found is not None and self._frozen:
+            return found[1]  # type: ignore[no-any-return]
         from dalembert.model.dynamics import TreeDynamics
 
         parts = [*self.bodies, *self.joints, *self.forces, self.gravity]
-        found = self._tree
         if found is None or len(parts) != len(found[0]) or any(a is not b for a, b in zip(parts, found[0], strict=True)):
             found = self._tree = (parts, TreeDynamics(self))
         return found[1]
+
+    def _states(self: Any) -> StateRows | Reference:
+        """Functions of arrays of states: compiled, and in NumPy without a degree of freedom, where there is nothing to compile."""
+        if not self.nv:
+            return Reference(self)
+        tree = self._dynamics()
+        if tree.rows is None:
+            from dalembert.model.rows import StateRows
+
+            tree.rows = StateRows(self, tree)
+        return tree.rows  # type: ignore[no-any-return]
 
     def mass_matrix(self, q: Any) -> Array:
         """M(q), (nv, nv), armatures included; kinetic energy is v . M v / 2."""
@@ -39,7 +55,8 @@ class Dynamics:
     def forward_dynamics(self: Any, q: Any, v: Any, tau: Any = None, multipliers: bool = False) -> Array | tuple[Array, Array]:
         """Accelerations (nv) under generalised forces tau, the forces of the model, and its loops, rolling joints and blades.
 
-        Forces: gravity, springs, dampers, wrenches, joint damping and stiffness; not functions of time, joint friction, limits, contacts.
+        Forces: gravity, springs, dampers, wrenches, damping and stiffness of joints and loop joints; not functions of time, joint friction,
+        limits, contacts.
         multipliers=True: (accelerations, multipliers of the rows of `constraint_rows`); M a = f + G^T lambda, N and N m. Where rows are
         redundant, the shortest multipliers. See model/multipliers.py.
         """
@@ -52,11 +69,14 @@ class Dynamics:
         found = constrained(self, *tree.checked(q, v, np.zeros(self.nv) if tau is None else tau))
         return found if multipliers else found[0]
 
-    def inverse_dynamics(self, q: Any, v: Any, a: Any, passive: bool = True) -> Array:
+    def inverse_dynamics(self: Any, q: Any, v: Any, a: Any, passive: bool = True) -> Array:
         """Generalised forces tau (nv) that, beside the forces of the model, give the accelerations a.
 
         passive=True: beside gravity, springs, dampers, wrenches, joint damping and stiffness. passive=False: beside gravity alone, which is
         M a + bias, `rnea` of Pinocchio and (for a = 0) `qfrc_bias` of MuJoCo. Joints without coordinates are not counted among the forces:
-        with their multipliers, tau = inverse_dynamics(q, v, a) - G^T lambda.
+        with their multipliers, tau = inverse_dynamics(q, v, a) - G^T lambda. Springs and dampers of loop joints are forces of the model.
         """
-        return self._dynamics().inverse_dynamics(q, v, a, passive)
+        found = self._dynamics().inverse_dynamics(q, v, a, passive)
+        if passive and self._loops:
+            found -= loop_forces(self, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
+        return found

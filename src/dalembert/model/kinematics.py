@@ -87,33 +87,34 @@ def joint_neutral(model: Model, joint: Joint) -> Array:
     return joint.coordinates.neutral()
 
 
-def _need(what: str, a: Array, n: int) -> None:
+def need(what: str, a: Array, n: int) -> None:
+    """OptionError for an array of states whose rows are of another length."""
     if a.ndim == 0 or a.shape[-1] != n:
         raise OptionError(f"{what} has shape {a.shape}; expected (..., {n}).")
 
 
 def integrate(model: Model, q: Array, dq: Array) -> Array:
     """Joint by joint."""
-    _need("q", q, model.nq)
-    _need("dq", dq, model.nv)
+    need("q", q, model.nq)
+    need("dq", dq, model.nv)
     sq, sv = model.q_slices(), model.v_slices()
     return np.concatenate([j.coordinates.integrate(q[..., sq[j.name]], dq[..., sv[j.name]]) for j in model.joints], axis=-1)
 
 
 def difference(model: Model, q0: Array, q1: Array) -> Array:
     """Joint by joint."""
-    _need("q0", q0, model.nq)
-    _need("q1", q1, model.nq)
+    need("q0", q0, model.nq)
+    need("q1", q1, model.nq)
     sq = model.q_slices()
     return np.concatenate([j.coordinates.difference(q0[..., sq[j.name]], q1[..., sq[j.name]]) for j in model.joints], axis=-1)
 
 
 def frames(model: Model, q: Array, v: Array | None = None) -> dict[str, Frame]:
     """Pose and twist of every body; twists are zero without v."""
-    _need("q", q, model.nq)
+    need("q", q, model.nq)
     if v is None:
         v = np.zeros((*q.shape[:-1], model.nv))
-    _need("v", v, model.nv)
+    need("v", v, model.nv)
     sq, sv = model.q_slices(), model.v_slices()
     lead = q.shape[:-1]
     zero = np.zeros((*lead, 3))
@@ -253,3 +254,26 @@ def momentum(model: Model, q: Array, v: Array) -> Array:
         total[..., :3] += spin + np.cross(com, linear)
         total[..., 3:] += linear
     return total
+
+
+class Reference:
+    """The functions of `model/rows.py` in NumPy: their judge, and the answer for models without a degree of freedom."""
+
+    def __init__(self, model: Model):
+        self.model = model
+
+    def poses(self, q: Array) -> Array:
+        """4x4 world poses of the body frames."""
+        return poses(self.model, q)
+
+    def kinetic_energy(self, q: Array, v: Array) -> Array:
+        """Of bodies and armatures."""
+        return kinetic_energy(self.model, q, v)
+
+    def potential_energy(self, q: Array) -> Array:
+        """Of gravity, springs and joint stiffness."""
+        return potential_energy(self.model, q)
+
+    def momentum(self, q: Array, v: Array) -> Array:
+        """About the world origin."""
+        return momentum(self.model, q, v)

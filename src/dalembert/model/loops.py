@@ -21,25 +21,25 @@ line of the parent; in a plane mechanism it is the pin, without the rows that th
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.kernels.tree.constraint_layout import OPPOSITE
 from dalembert.model import kinematics, validate
 from dalembert.model import parts as part_module
-from dalembert.model.parts import WORLD, Body, Joint, check_name
+from dalembert.model.parts import WORLD, Body, check_name
 from dalembert.model.rotation import Array, quat_conj, quat_log, quat_mul, rotate
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
 
 ONE = np.array([1.0, 0.0, 0.0, 0.0])
+#: what acts along the free directions of a loop joint and how it gives way, as of a joint of the tree (model/parts.py)
+ACTING = ("damping", "friction", "stiffness", "limits", "rest", "compliance", "damping_time")
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ class Loop:
     anchor: a point of the parent; point: the point of the child that is to meet it (for a distance: to keep its length from it).
     turn: quaternion that takes the child from its reference orientation to the one it is to have there (1: it stands right already).
     A coupling has joints as parent and child: q_child = polynomial[0] + polynomial[1] q_parent + ...; a constant if parent is "world".
+    damping, friction, stiffness, limits, rest: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py, with angles
+    in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time: of all kinds.
     """
 
     name: str
@@ -62,6 +64,13 @@ class Loop:
     turn: Array
     length: float | None = None
     polynomial: tuple[float, ...] | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+    stiffness: float = 0.0
+    limits: tuple[float, float] | None = None
+    rest: float = 0.0
+    compliance: float = 0.0
+    damping_time: float = 0.0
 
     @classmethod
     def build(
@@ -77,6 +86,7 @@ class Loop:
         turn: Any = None,
         length: Any = None,
         polynomial: Any = None,
+        **acting: Any,
     ) -> Loop:
         """Check everything that can be checked without the model."""
         check_name("loop", name)
@@ -101,6 +111,7 @@ class Loop:
             _second_axis(owner, kind, first, axis2),
             there,
             validate.frozen(ONE.copy()) if turn is None else validate.unit_quaternion(owner, "turn", turn),
+            **_acting(owner, kind, acting),
         )
         if kind == "distance":
             value = np.linalg.norm(there - here) if length is None else length
@@ -111,7 +122,8 @@ class Loop:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: arguments of `Model.add_loop`."""
-        found = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items() if v is not None}
+        given = {k: v for k, v in self.__dict__.items() if v is not None and not (k in ACTING and v == 0.0)}
+        found = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in given.items()}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
 
 
@@ -121,6 +133,24 @@ def _second_axis(owner: str, kind: str, axis: Array, value: Any) -> Array | None
     if value is not None:
         raise ModelError(f"{owner}: axis2 is {value!r}, but a {kind} loop has no second axis.")
     return None
+
+
+def _acting(owner: str, kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What acts on a loop, checked as that of a joint of the same kind."""
+    for what in given:
+        if what not in ACTING:
+            raise UnknownNameError(f"argument of {owner}", what, ACTING)
+    found = {w: validate.number(owner, w, x, -np.inf if w == "rest" else 0.0) for w, x in given.items() if w != "limits"}
+    limits = None if given.get("limits") is None else validate.interval(owner, "limits", given["limits"])
+    wanted = [w for w in ACTING[:5] if (limits is not None if w == "limits" else found.get(w, 0.0) != 0.0)]
+    coordinates = part_module.KINDS.get(kind)
+    if wanted and (coordinates is None or coordinates.nv == 0):
+        able = ", ".join(k.name for k in part_module.KINDS.values() if k.nv and k.name in RESIDUALS)
+        named = ", ".join(wanted)
+        raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no {named}; kinds that do: {able}.")
+    if coordinates is not None:
+        part_module.check_kind(owner, coordinates, limits, found.get("stiffness", 0.0), found.get("rest", 0.0))
+    return {**found, "limits": limits}
 
 
 def _polynomial(owner: str, value: Any) -> tuple[float, ...]:
@@ -243,66 +273,3 @@ def _uncoupled(loop: Loop, q: Array, at: dict[str, slice]) -> Array:
     follower = q[..., at[loop.child]]
     leader = np.zeros_like(follower) if loop.parent == WORLD else q[..., at[loop.parent]]
     return follower - np.polynomial.polynomial.polyval(leader, np.array(loop.polynomial))
-
-
-# the part of Model ------------------------------------------------------------------------------------------------------------------
-
-
-class Loops(ABC):
-    """The part of `Model` that has to do with closed loops."""
-
-    _bodies: dict[str, Body]
-    _joints: dict[str, Joint]
-    _loops: dict[str, Loop]
-
-    @abstractmethod
-    def _change(self) -> None: ...
-
-    @abstractmethod
-    def _give_name(self, name: str) -> None: ...
-
-    def add_loop(
-        self,
-        name: str,
-        kind: str,
-        parent: str,
-        child: str,
-        anchor: ArrayLike = (0, 0, 0),
-        axis: ArrayLike = (0, 0, 1),
-        axis2: ArrayLike | None = None,
-        point: ArrayLike | None = None,
-        turn: ArrayLike | None = None,
-        length: float | None = None,
-        polynomial: ArrayLike | None = None,
-    ) -> Loop:
-        """Close a loop between two bodies, without coordinates of its own; arguments: model/loops.py.
-
-        kind: spherical fixed revolute prismatic cylindrical universal planar homokinetic slot; "distance": anchor and point stay `length`
-        apart (None: as they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
-        """
-        self._change()
-        loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial)
-        known = self._joints if kind == "coupling" else self._bodies
-        for role, end in (("parent", parent), ("child", child)):
-            if end not in known and not (role == "parent" and end == WORLD):
-                raise UnknownNameError(f"{role} of loop {name!r}", end, [*known, *([WORLD] if role == "parent" else [])])
-            if kind == "coupling" and end in known and self._joints[end].coordinates.nq != 1:
-                raise ModelError(f"loop {name!r}: joint {end!r} ({self._joints[end].kind}) has not one degree of freedom; expected one.")
-        self._give_name(name)
-        self._loops[name] = loop
-        return loop
-
-    @property
-    def loops(self) -> tuple[Loop, ...]:
-        """Loop joints in the order in which they were added; they own no coordinates."""
-        return tuple(self._loops.values())
-
-    def loop(self, name: str) -> Loop:
-        """The loop joint of that name."""
-        if name not in self._loops:
-            raise UnknownNameError("loop", name, self._loops)
-        return self._loops[name]
-
-    def loop_errors(self: Any, q: ArrayLike) -> dict[str, Array]:
-        """How far each loop is from being closed, {name: (..., rows)}; rows: model/loops.py. Metres, radians, cosines, coordinates."""
-        return errors(self, np.asarray(q, dtype=float))

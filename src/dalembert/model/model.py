@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import itertools
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import forces as force_module
 from dalembert.model import kinematics, shapes, validate
+from dalembert.model.as_data import AsData
 from dalembert.model.as_system import AsSystem
 from dalembert.model.assembly import Assembly
 from dalembert.model.features import Featured
 from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
 from dalembert.model.joints import KINDS
-from dalembert.model.loops import Loop
+from dalembert.model.loops import ACTING, Loop
 from dalembert.model.motors import Motor
-from dalembert.model.nonholonomic import CONSTRAINTS, Nonholonomic, Nonholonomics, check_more
+from dalembert.model.nonholonomic import CONSTRAINTS, ON_VELOCITIES, Nonholonomic, Nonholonomics, check_more
 from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
+from dalembert.model.removal import Removals
 from dalembert.model.states import States
+from dalembert.model.values import Values
 
 
-class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSystem, kind="model"):
+class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSystem, kind="model"):
     """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
@@ -48,9 +50,10 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         self._implicit: dict[str, str] = {}  # free body -> name of its implicit joint
         self._motors: dict[str, Motor] = {}
         self._keyframes: dict[str, Keyframe] = {}
-        self._forces: list[Any] = []
+        self._forces: dict[str, Any] = {}
         self._excluded: set[frozenset[str]] = set()
         self._placements: dict[str, kinematics.Placement] = {}
+        self._carriers: set[str] = set()  # bodies that carry, or carried, another one
         self.source: dict[str, Any] = {}
         self.world_shapes: tuple[shapes.Shape, ...] = ()
         self._made: Model | None = None  # the frozen copy, as long as nothing changes
@@ -118,6 +121,8 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         limits: Any = None,
         axis2: ArrayLike | None = None,
         rest: float = 0,
+        compliance: float = 0,
+        damping_time: float = 0,
         **more: Any,
     ) -> Joint | Loop | Nonholonomic:
         """Join a child to a parent (a body or "world"); anchor and axes in world coordinates at the reference configuration.
@@ -125,18 +130,22 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         kind: free fixed revolute prismatic cylindrical spherical universal planar. axis2: second axis of a universal joint, x direction
         of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of every
         degree of freedom; the stiffness rests at q = rest. A child that has a joint to a parent already gets a loop joint: see add_loop.
+        compliance (m/N, rad/(N m)), damping_time (s): how the joint gives way along the directions that it holds; 0: not at all.
 
         Kinds that own no coordinates, whatever joint the child has: rolling (radius, normal, point, contact; axis: the axle, None: a ball),
         knife-edge (axis: across the blade), distance (point, length), gear (parent and child are joints, q_child = ratio q_parent),
         homokinetic, slot (point); see model/nonholonomic.py and model/loops.py. The axis of all others is (0, 0, 1) unless given.
         """
         self._change()
-        numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature}
+        soft = {"compliance": compliance, "damping_time": damping_time}
+        numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature, **soft}
         if not validate.known(kind, (*KINDS, *CONSTRAINTS)):
             raise UnknownNameError(f"kind of joint {name!r}", kind, [*KINDS, *CONSTRAINTS])
         check_more(name, kind, more)
         if kind in CONSTRAINTS:
             acting = {**numbers, "limits": limits, "rest": rest, "axis2": axis2}
+            if kind not in ON_VELOCITIES:
+                acting, more = {k: x for k, x in acting.items() if k not in soft}, {**more, **soft}
             return self._constrain(name, kind, parent, child, anchor, axis, acting, more)
         axis = (0, 0, 1) if axis is None else axis
         for role, body in (("parent", parent), ("child", child)):
@@ -153,19 +162,20 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         del self._joints[self._implicit.pop(child)]
         self._give_name(name)
         self._joints[name] = joint
+        self._carriers.add(parent)
         self._placements.clear()
         return joint
 
     def _close(self, joint: Joint) -> Loop:
-        """The joint as a loop joint: it has no coordinates on which anything could act."""
-        acting = [what for what in ("damping", "friction", "stiffness", "armature", "limits", "rest") if getattr(joint, what)]
-        if acting or joint.kind == "free":
-            given = "is free" if joint.kind == "free" else f"has {', '.join(acting)}"
+        """The joint as a loop joint."""
+        if joint.armature or joint.kind == "free":
+            given = "is free" if joint.kind == "free" else "has armature"
             raise ModelError(
                 f"joint {joint.name!r}: body {joint.child!r} has a joint to a parent already, so this one closes a loop and has no "
                 f"coordinates of its own; it {given}, which a loop joint cannot."
             )
-        return self.add_loop(joint.name, joint.kind, joint.parent, joint.child, joint.anchor, joint.axis, joint.axis2)
+        places = (joint.name, joint.kind, joint.parent, joint.child, joint.anchor, joint.axis, joint.axis2)
+        return self.add_loop(*places, **{what: getattr(joint, what) for what in ACTING})
 
     def _check_new(self, name: str) -> None:
         if self._is_taken(name) and name not in self._implicit.values():
@@ -186,6 +196,8 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         self._joints = {(new if k == body else k): (replace(j, name=new) if k == body else j) for k, j in self._joints.items()}
 
     def _leads_to(self, body: str, ancestor: str) -> bool:
+        if ancestor not in self._carriers:
+            return False
         parents = {j.child: j.parent for j in self._joints.values()}
         while body != WORLD:
             if body == ancestor:
@@ -193,14 +205,22 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
             body = parents[body]
         return False
 
-    def add_force(self, force: Any) -> Any:
-        """Add a force: `dal.Wrench`, `dal.Damper`, `dal.Spring`, or a function f(t, q, v) -> tau (nv,). Returns what the model keeps."""
+    def add_force(self, force: Any, name: str | None = None) -> Any:
+        """Add a force: `dal.Wrench`, `dal.Damper`, `dal.Spring`, or a function f(t, q, v) -> tau (nv,). Returns what the model keeps.
+
+        name: by which `force`, `remove_force` and `with_values` find it; None: its kind and the first free number, such as "spring1".
+        """
         self._change()
         kept = force_module.build(force)
+        if name is None:
+            name = next(f"{kept.kind}{i}" for i in itertools.count(1) if f"{kept.kind}{i}" not in self._forces)
+        check_name("force", name)
+        if name in self._forces:
+            raise ModelError(f"force {name!r}: the model has a force of this name already.")
         for body in kept.bodies:
             if body not in self._bodies:
                 raise UnknownNameError(f"body of a {kept.kind}", body, self._bodies)
-        self._forces.append(kept)
+        self._forces[name] = kept
         return kept
 
     def add_motor(
@@ -213,17 +233,22 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         kp: float | None = None,
         kv: float | None = None,
     ) -> Motor:
-        """Add a motor to a joint of one degree of freedom. limit: greatest joint force, or (least, greatest). Laws: model/motors.py."""
+        """Add a motor to a joint of one degree of freedom. limit: greatest joint force, or (least, greatest). Laws: model/motors.py.
+
+        The joint may be one that closes a loop: such a motor is data, which no stepper handles yet.
+        """
         self._change()
         check_name("motor", name)
         if name in self._motors:
             raise ModelError(f"motor {name!r}: the model has a motor of this name already.")
         motor = Motor.build(name, joint, kind, limit, gear, kp, kv)
-        if not validate.known(joint, self._joints):
-            raise UnknownNameError(f"joint of motor {name!r}", joint, self._joints)
-        nv = self._joints[joint].coordinates.nv
+        joints: dict[str, Joint | Loop] = {**self._joints, **self._loops}
+        if not validate.known(joint, joints):
+            raise UnknownNameError(f"joint of motor {name!r}", joint, joints)
+        of = joints[joint].kind
+        nv = KINDS[of].nv if of in KINDS else 0
         if nv != 1:
-            raise ModelError(f"motor {name!r}: joint {joint!r} ({self._joints[joint].kind}) has {nv} degrees of freedom; expected one.")
+            raise ModelError(f"motor {name!r}: joint {joint!r} ({of}) has {nv} degrees of freedom; expected one.")
         self._motors[name] = motor
         return motor
 
@@ -255,8 +280,8 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
         other._loops, other._nonholonomic = dict(self._loops), dict(self._nonholonomic)
         other._tree = other._rows = other._made = None
         other.__dict__.pop("_kept", None)
-        other._implicit, other._forces = dict(self._implicit), list(self._forces)
-        other._excluded = set(self._excluded)
+        other._implicit, other._forces = dict(self._implicit), dict(self._forces)
+        other._excluded, other._carriers = set(self._excluded), set(self._carriers)
         other._motors, other._keyframes, other._placements = dict(self._motors), dict(self._keyframes), dict(self._placements)
         other.source = copy.deepcopy(self.source)
         other._frozen = False
@@ -265,52 +290,6 @@ class Model(Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSyst
     def __getstate__(self) -> dict[str, Any]:
         """Pickled and deep-copied without compiled arrays, which are made anew."""
         return {**self.__dict__, "_tree": None, "_rows": None, "_made": None, "_kept": None}
-
-    # data ----------------------------------------------------------------------------------------------------------------------
-
-    def to_dict(self, drop_functions: bool = False) -> dict[str, Any]:
-        """Plain data that `from_dict` reads. Forces that are functions are refused, or left out if drop_functions."""
-        implicit = set(self._implicit.values())
-        return {
-            "name": self.name,
-            "gravity": self.gravity.tolist(),
-            "bodies": [b.to_dict() for b in self.bodies],
-            "joints": [j.to_dict() for j in self.joints if j.name not in implicit],
-            "motors": [m.to_dict() for m in self.motors],
-            "keyframes": [k.to_dict() for k in self.keyframes],
-            "forces": [f.to_dict() for f in self._forces if not (drop_functions and f.kind == "function")],
-            "order": [j.name for j in self.joints],
-            **({"loops": [loop.to_dict() for loop in self.loops]} if self._loops else {}),
-            **({"nonholonomic": [j.to_dict() for j in self.nonholonomic]} if self._nonholonomic else {}),
-            **({"excluded": sorted(sorted(pair) for pair in self._excluded)} if self._excluded else {}),
-            **({"source": copy.deepcopy(self.source)} if self.source else {}),
-            **({"world_shapes": [s.to_dict() for s in self.world_shapes]} if self.world_shapes else {}),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Model:
-        """The model that `to_dict` wrote."""
-        m = cls(data["name"], data["gravity"])
-        for b in data["bodies"]:
-            m.add_body(**{**b, "shapes": [shapes.from_dict(s) for s in b["shapes"]]})
-        for j in data["joints"]:
-            m.add_joint(**j)
-        for loop in data.get("loops", ()):
-            m.add_loop(**loop)
-        for constraint in data.get("nonholonomic", ()):
-            m.add_joint(**constraint)
-        m._joints = {name: m._joints[name] for name in data["order"]}
-        for motor in data.get("motors", ()):
-            m.add_motor(**motor)
-        for k in data.get("keyframes", ()):
-            m._keyframes[k["name"]] = Keyframe(k["name"], *(validate.frozen(np.array(k[x], dtype=float)) for x in "qv"))
-        for f in data["forces"]:
-            m.add_force(force_module.from_dict(f))
-        for a, b in data.get("excluded", ()):
-            m.exclude(a, b)
-        m.source = copy.deepcopy(dict(data.get("source", {})))
-        m.world_shapes = tuple(shapes.from_dict(s) for s in data.get("world_shapes", ()))
-        return m
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{j.name} ({j.kind})" for j in self.joints)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.errors import ModelError, OptionError, UnknownNameError
+from dalembert.errors import ModelError, OptionError, UnknownNameError, UnsupportedError
 from dalembert.model import validate
 from dalembert.model.parts import check_name
 from dalembert.model.rotation import Array
@@ -108,6 +108,9 @@ def inputs(model: Model, u: Any) -> Array:
 def forces(model: Model, u: Any, q: Array, v: Array) -> Array:
     """Joint forces of all motors, (..., nv); motors on one joint add."""
     given = inputs(model, u)
+    closing = [m.name for m in model.motors if m.joint in model._loops]
+    if closing:
+        raise UnsupportedError(f"motors {', '.join(map(repr, closing))} act on joints that close loops, which have no coordinates in q.")
     sq, sv = model.q_slices(), model.v_slices()
     tau = np.zeros((*np.broadcast_shapes(given.shape[:-1], q.shape[:-1], v.shape[:-1]), model.nv))
     for i, motor in enumerate(model.motors):

@@ -26,7 +26,8 @@ from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import kinematics, validate
-from dalembert.model.loops import Loop, Loops, point_in_world, turned_since
+from dalembert.model.loop_building import Loops
+from dalembert.model.loops import Loop, point_in_world, turned_since
 from dalembert.model.parts import WORLD, check_name
 from dalembert.model.rotation import Array, rotate
 
@@ -147,7 +148,8 @@ class Nonholonomics(Loops):
         if given:
             raise ModelError(f"joint {name!r}: a {kind} joint has no coordinates of its own, so it takes no {', '.join(given)}.")
         if kind == "gear":
-            return self.add_loop(name, "coupling", parent, child, polynomial=(0.0, _ratio(name, more)))
+            soft = {what: more[what] for what in ("compliance", "damping_time") if what in more}
+            return self.add_loop(name, "coupling", parent, child, polynomial=(0.0, _ratio(name, more)), **soft)
         if kind not in ON_VELOCITIES:
             if kind != "distance":
                 more = {"axis": (0, 0, 1) if axis is None else axis, **more}

@@ -85,6 +85,7 @@ class Joint:
     damping, friction, stiffness and armature act on every degree of freedom alike: joint force -damping v, -stiffness (q - rest) (for a
     spherical joint -stiffness times the rotation vector), friction at most that large, armature added to the diagonal of the mass matrix.
     limits: bounds on q of a joint of one degree of freedom; on the angle of a spherical joint.
+    compliance (m/N, rad/(N m)) and damping_time (s): how far the joint gives way under the forces that hold it, and how fast it returns.
     """
 
     name: str
@@ -100,6 +101,8 @@ class Joint:
     limits: tuple[float, float] | None = None
     axis2: Array | None = None
     rest: float = 0.0
+    compliance: float = 0.0
+    damping_time: float = 0.0
 
     @property
     def coordinates(self) -> JointKind:
@@ -140,24 +143,24 @@ class Joint:
             rest=validate.number(owner, "rest", rest),
             **{what: validate.number(owner, what, value, 0.0) for what, value in numbers.items()},
         )
-        joint._check_kind(owner)
+        check_kind(owner, joint.coordinates, joint.limits, joint.stiffness, joint.rest)
         return joint
-
-    def _check_kind(self, owner: str) -> None:
-        """Refuse what the kind has no meaning for."""
-        kind = self.coordinates
-        if self.limits is not None and not kind.limitable:
-            able = ", ".join(k.name for k in KINDS.values() if k.limitable)
-            raise ModelError(f"{owner}: limits are {self.limits}, but a {self.kind} joint takes none; kinds that do: {able}.")
-        if self.stiffness > 0 and not kind.elastic:
-            raise ModelError(f"{owner}: stiffness is {self.stiffness}, but a {self.kind} joint takes none; expected 0.")
-        if self.rest != 0 and not kind.has_rest:
-            raise ModelError(f"{owner}: rest is {self.rest}, but a {self.kind} joint rests at its reference configuration; expected 0.")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: arguments of `Model.add_joint`."""
         vectors = {what: a.tolist() for what in ("anchor", "axis", "axis2") if (a := getattr(self, what)) is not None}
         return {**self.__dict__, **vectors}
+
+
+def check_kind(owner: str, kind: JointKind, limits: tuple[float, float] | None, stiffness: float, rest: float) -> None:
+    """Refuse what the kind has no meaning for."""
+    if limits is not None and not kind.limitable:
+        able = ", ".join(k.name for k in KINDS.values() if k.limitable)
+        raise ModelError(f"{owner}: limits are {limits}, but a {kind.name} joint takes none; kinds that do: {able}.")
+    if stiffness > 0 and not kind.elastic:
+        raise ModelError(f"{owner}: stiffness is {stiffness}, but a {kind.name} joint takes none; expected 0.")
+    if rest != 0 and not kind.has_rest:
+        raise ModelError(f"{owner}: rest is {rest}, but a {kind.name} joint rests at its reference configuration; expected 0.")
 
 
 def second_axis(owner: str, kind: JointKind, axis: Array, value: Any) -> Array | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import OptionError
-from dalembert.model import kinematics, motors, validate
+from dalembert.model import kinematics, loop_coordinates, motors, validate
 from dalembert.model.catalogue import Catalogue
 from dalembert.model.rotation import Array
 
@@ -71,7 +71,7 @@ class States(Catalogue):
 
     def poses(self: Any, q: ArrayLike) -> Array:
         """World poses of the body frames, (..., bodies, 4, 4)."""
-        return kinematics.poses(self, self._array("q", q))
+        return self._states().poses(self._array("q", q))
 
     def jacobian(self: Any, body: str, q: ArrayLike) -> Array:
         """(..., 6, nv): twist (omega, v) of the body frame, body axes, = jacobian v."""
@@ -83,11 +83,13 @@ class States(Catalogue):
 
     def kinetic_energy(self: Any, q: ArrayLike, v: ArrayLike) -> Array:
         """Of bodies and armatures, J."""
-        return kinematics.kinetic_energy(self, self._array("q", q), self._array("v", v))
+        return self._states().kinetic_energy(self._array("q", q), self._array("v", v))
 
     def potential_energy(self: Any, q: ArrayLike) -> Array:
-        """Of gravity, springs and joint stiffness, J."""
-        return kinematics.potential_energy(self, self._array("q", q))
+        """Of gravity, springs and joint stiffness, J; of loop joints too."""
+        x = self._array("q", q)
+        found = self._states().potential_energy(x)
+        return found + loop_coordinates.loop_energy(self, x) if self._loops else found
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Kinetic and potential energy, J."""
@@ -95,4 +97,4 @@ class States(Catalogue):
 
     def momentum(self: Any, q: ArrayLike, v: ArrayLike) -> Array:
         """(angular about the world origin, linear), (..., 6); N m s, N s."""
-        return kinematics.momentum(self, self._array("q", q), self._array("v", v))
+        return self._states().momentum(self._array("q", q), self._array("v", v))

@@ -151,7 +151,7 @@ def symmetric(owner: str, what: str, value: Any) -> Array:
         raise ModelError(f"{owner}: {what} has shape {a.shape}; expected (3,) or (3, 3).")
     if not np.isfinite(a).all():
         raise ModelError(f"{owner}: {what} is {a.tolist()}; expected finite numbers.")
-    if not np.allclose(a, a.T, rtol=1e-9, atol=1e-12 * np.abs(a).max()):
+    if (np.abs(a - a.T) > 1e-12 * np.abs(a).max() + 1e-9 * np.abs(a.T)).any():
         raise ModelError(f"{owner}: {what} {a.tolist()} is not symmetric.")
     return frozen(0.5 * (a + a.T))
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.families import family_named, find_family
+from dalembert.kernels.tree.rows import worst_rotation
 from dalembert.report.facts import EPS, Facts, ratio
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 
 ATTITUDE_FLOOR = 1e-13
 ATTITUDE_NOTICEABLE = 1e-8
+BLOCK = 256  # nodes
 CLOSE = 0.8
 RARE = 0.01
 ENDED_EARLY = ("interrupted", "killed", "running")
@@ -18,14 +20,14 @@ ENDED_EARLY = ("interrupted", "killed", "running")
 def judge_attitude(facts: Facts) -> Item:
     """| |q| - 1 | of all quaternions and |R^T R - 1|: round-off, max(1e-13, eps N)."""
     traj = facts.traj
-    errors = []
+    errors, at = [], traj.model.q_slices()
     for j in traj.model.joints:
-        start = traj.model.q_slices()[j.name].start
+        start = at[j.name].start
         for slot in j.coordinates.quaternion_slots():
             q = traj.q[:, start + slot : start + slot + 4]
             errors.append(float(np.max(np.abs(np.linalg.norm(q, axis=-1) - 1.0))))
-    R = traj.poses[..., :3, :3]
-    errors.append(float(np.max(np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)))))
+    for k in range(0, len(traj), BLOCK):  # poses of all nodes would be the largest array of all
+        errors.append(float(worst_rotation(traj.model.poses(traj.q[k : k + BLOCK]))))
     error, promised = float(np.max(errors)), facts.promise("attitude")
     text = f"rotations are orthogonal to {error:.2g}"
     if promised != "exactly":

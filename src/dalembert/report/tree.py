@@ -20,7 +20,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from dalembert.model.rotation import Array, rotate
 from dalembert.report.energy import balance, judge_dissipation, judge_explosion, judge_promised, judge_unpromised, unless_coarse
 from dalembert.report.facts import ratio, size
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
@@ -149,16 +148,5 @@ def part(facts: TreeFacts, symmetry: Symmetry) -> Part:
     linear = float(np.sqrt(2.0 * facts.model.total_mass * facts.kinetic_scale))
     if not np.any(twists[:, :3]):
         return Part(symmetry.label, series, linear, linear)
-    scale = float(np.max(_moments(facts, symmetry.centre), initial=0.0))
+    scale = float(np.max(facts.survey_about(symmetry.centre).moments, initial=0.0))
     return Part(symmetry.label, series, scale, scale + facts.reach * linear)
-
-
-def _moments(facts: TreeFacts, centre: Array) -> Array:
-    """Sum over the bodies of |x - centre| |p| + |spin| at the nodes."""
-    total = np.zeros(len(facts.traj))
-    for b in facts.model.bodies:
-        f = facts.frames[b.name]
-        x = f.position + rotate(f.quaternion, b.com) - centre
-        speed = np.linalg.norm(f.velocity + np.cross(f.omega, b.com), axis=-1)
-        total += b.mass * speed * np.linalg.norm(x, axis=-1) + np.linalg.norm(f.omega @ b.inertia, axis=-1)
-    return total

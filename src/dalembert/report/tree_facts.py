@@ -2,8 +2,7 @@
 
 Omega, the fastest rate, is the largest of: |omega| of every body; the relative rate of change of the velocity in the metric of the kinetic
 energy, z = (sqrt(m) v, sqrt(I) omega) of every body and sqrt(armature) of every joint, seen between nodes and between a node and the
-interval before it; sqrt of the largest |eigenvalue| of M^-1 K and the largest |eigenvalue| of M^-1 C, with K and C the derivatives of all
-forces by q and v at rest, on the motions that the constraints allow, at five nodes of the run.
+interval before it; the fastest vibration and the fastest decay about rest (linear_rates.py) at five nodes of the run.
 
 For order 1 the limit is 2 h Omega: the energy of an oscillator under symplectic Euler fills a band of h Omega. Over some hundred random
 trees the bands of correct runs stay below 0.55 of the limit (half of them below 0.1).
@@ -15,17 +14,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigvals
 
 from dalembert.model import Model
 from dalembert.model.compile_tree import features
-from dalembert.model.kinematics import Frame, frames
-from dalembert.model.rotation import Array, rotate
+from dalembert.model.rotation import Array
+from dalembert.model.rows import Survey
 from dalembert.report.facts import ORDER_CAP, Facts, size
+from dalembert.report.linear_rates import fastest_rates
+from dalembert.report.scale import lasting
 from dalembert.runs.functions import given_functions
 
 NODES = 5  # at which the forces are linearised
-DIFFERENCE = 1e-5  # rad or m
 POTENTIAL = {"tree", "free", "pivot", "gravity", "spring", "stiffness", "armature", "loops", "nonholonomic"}  # energy is kept
 TAKING = {"damping", "joint friction"}  # energy is only taken
 
@@ -87,16 +86,19 @@ class TreeFacts(Facts):
     # scales ------------------------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def frames(self) -> dict[str, Frame]:
-        """Poses and twists of all bodies at the nodes."""
-        return frames(self.model, self.traj.q, self.traj.v)
+    def survey(self) -> Survey:
+        """Rates, reaches and changes of all bodies at the nodes."""
+        return self.survey_about(np.zeros(3))
+
+    def survey_about(self, centre: Array) -> Survey:
+        """The same, with moments about another point than the origin."""
+        return self.model._states().survey(self.traj.q, self.traj.v, centre)  # type: ignore[union-attr]
 
     @cached_property
     def reaches(self) -> Array:
         """Greatest distance of a body or anchor from the world origin at each node, m: the size of the numbers that cancel."""
-        places = [np.linalg.norm(f.position, axis=-1) + np.linalg.norm(self.model.body(b).com) for b, f in self.frames.items()]
         anchors = max((float(np.linalg.norm(j.anchor)) for j in self.model.joints), default=0.0)
-        return np.asarray(np.maximum(np.max(places, axis=0), anchors))
+        return np.asarray(np.maximum(self.survey.reach, anchors))
 
     @cached_property
     def extent(self) -> float:
@@ -110,32 +112,28 @@ class TreeFacts(Facts):
     @property
     def turns(self) -> float:
         """Turns of the body that turns fastest: mean |omega| T / (2 pi)."""
-        fastest = max((float(np.mean(np.linalg.norm(f.omega, axis=-1))) for f in self.frames.values()), default=0.0)
+        fastest = float(np.max(np.mean(self.survey.spins, axis=0), initial=0.0))
         return fastest * float(self.traj.t[-1] - self.traj.t[0]) / (2.0 * np.pi)
 
     @cached_property
     def own_rate(self) -> float:
         """Omega without the rate of change that the run shows, 1/s."""
-        spinning = max((size(f.omega[self.regular]) for f in self.frames.values()), default=0.0)
-        return max(spinning, *self._linear_rates())
-
-    def _weighted(self, found: dict[str, Frame], v: Array) -> Array:
-        """z: |z|^2 = 2 T."""
-        parts = []
-        for b in self.model.bodies:
-            f = found[b.name]
-            moment, axes = np.linalg.eigh(b.inertia)
-            parts.append(np.sqrt(b.mass) * rotate(f.quaternion, f.velocity + np.cross(f.omega, b.com)))
-            parts.append(np.sqrt(np.maximum(moment, 0.0)) * (f.omega @ axes))
-        at = self.model.v_slices()
-        parts += [np.sqrt(j.armature) * v[:, at[j.name]] for j in self.model.joints if j.armature > 0.0]
-        return np.concatenate(parts, axis=1)
+        return max(float(np.max(self.survey.spins[self.regular], initial=0.0)), *self._linear_rates())
 
     @cached_property
-    def motion(self) -> tuple[Array, Array]:
-        """z at the nodes, and at the ends of the intervals with their velocities."""
-        interval = self._weighted(frames(self.model, self.traj.q[1:], self.traj.v_interval), self.traj.v_interval)
-        return self._weighted(self.frames, self.traj.v), interval
+    def changes(self) -> Array:
+        """|dz/dt| between nodes."""
+        return self.survey.changes / (self.traj.h * self.traj.meta["every"])
+
+    def _change_rate(self) -> float:
+        """Largest lasting |dz/dt| / max |z| of regular nodes; |z|^2 = 2 T, and z is linear in v."""
+        traj, ok = self.traj, self.regular
+        scale = float(np.sqrt(2.0 * np.max(traj.kinetic[ok], initial=0.0)))
+        if not scale > 0.0 or len(traj) < 2:
+            return 0.0
+        apart = self.model.kinetic_energy(traj.q[1:], traj.v[1:] - traj.v_interval)
+        before = 2.0 * np.sqrt(2.0 * np.maximum(apart, 0.0)) / traj.h
+        return max(lasting(self.changes, ok[1:] & ok[:-1]), lasting(before, ok[1:])) / scale
 
     def order_error(self, growth: float = 0.0) -> float:
         """As for bodies, twice that for methods of order 1."""
@@ -168,7 +166,8 @@ class TreeFacts(Facts):
         """Fastest vibration and fastest decay about rest."""
         there = np.flatnonzero(self.regular)
         nodes = there[np.unique(np.linspace(0, len(there) - 1, NODES).astype(int))] if len(there) else [0]
-        rates = [self._rates_at(self.traj.q[k], float(self.traj.t[k])) for k in nodes]
+        functions = given_functions(self.model)
+        rates = [fastest_rates(self.model, self.traj.q[k], float(self.traj.t[k]), functions, self._stops, self.damped) for k in nodes]
         return max(r[0] for r in rates), max(r[1] for r in rates)
 
     @cached_property
@@ -179,33 +178,3 @@ class TreeFacts(Facts):
             for j in self.model.joints:
                 out[at[j.name]] = 0.0 if j.limits is None else self.traj.meta["options"].get("limit_stiffness", 0.0)
         return out
-
-    def _rates_at(self, q: Array, t: float) -> tuple[float, float]:
-        m, n = self.model, self.model.nv
-        rest, steps, functions = np.zeros(n), DIFFERENCE * np.eye(n), given_functions(m)
-
-        def held(at: Array, v: Array) -> Array:
-            return m.inverse_dynamics(at, v, rest) - sum((np.asarray(f(t, at, v), dtype=float) for f in functions), start=rest)
-
-        K = np.array([held(m.integrate(q, d), rest) - held(m.integrate(q, -d), rest) for d in steps])
-        K = K + 2.0 * DIFFERENCE * np.diag(self._stops)
-        C = np.array([held(q, d) - held(q, -d) for d in steps])
-        N = self._allowed(q)
-        M = N.T @ m.mass_matrix(q) @ N
-        found = [_largest(N.T @ (X.T / (2.0 * DIFFERENCE)) @ N, M) for X in (K, C)]
-        return float(np.sqrt(found[0])), found[1]
-
-    def _allowed(self, q: Array) -> Array:
-        """Velocities that the constraints allow, columns."""
-        if not (self.model.loops or self.model.nonholonomic):
-            return np.eye(self.model.nv)
-        _, s, Vt = np.linalg.svd(self.model.constraint_rows(q)[1])
-        return Vt[int(np.sum(s > 1e-9 * s.max(initial=0.0))) :].T
-
-
-def _largest(K: Array, M: Array) -> float:
-    """Largest |eigenvalue| of M^-1 K; 0 where there is none, or none that is finite."""
-    if not len(M) or not np.isfinite(K).all() or not np.isfinite(M).all():
-        return 0.0
-    found = np.abs(eigvals(K, M))
-    return float(np.max(found[np.isfinite(found)], initial=0.0))

@@ -73,6 +73,8 @@ class Plan:
             found = kept.get(key)
         except TypeError:  # an option that is no number; what is wrong with it, `resolve` says
             key, found = None, None
+        if found is None and key is not None and whole.origin is not None:
+            found = kept[key] = cls.of(whole.origin, stepper, h, compose, ignore, call, **options).on(whole)
         if found is None:
             family, method = choose_stepper(whole, stepper, ignored, proved=automatic)
             acting = whole.without(ignored)
@@ -101,6 +103,13 @@ class Plan:
         """The same with another step."""
         other = copy(self)
         object.__setattr__(other, "h", h)
+        return other
+
+    def on(self, system: System) -> Plan:
+        """The same for a system that differs in numbers alone."""
+        other = copy(self)
+        for name, value in (("system", system), ("acting", system.without(self.ignore)), ("_made", {})):
+            object.__setattr__(other, name, value)
         return other
 
     def start(self, q0: Any, v0: Any) -> tuple[Array, Array]:

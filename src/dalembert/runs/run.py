@@ -17,6 +17,7 @@ from dalembert.kernels.status import MEANING, OK
 from dalembert.runs.engines import Chunk, Engine, Stopping
 from dalembert.runs.plan import Plan
 from dalembert.runs.progress import Progress
+from dalembert.runs.room import Room
 from dalembert.runs.trajectory import Trajectory
 
 CHUNK_SECONDS = 0.1
@@ -33,6 +34,7 @@ class Run:
         self.t: list[np.ndarray] = []
         self.states: list[np.ndarray] = []
         self.logs: list[np.ndarray] = []
+        self.rooms: tuple[Room, ...] = ()  # instead of these lists, where the number of rows to come is known
         self.raised_by = "control"
 
     def record_first(self) -> None:
@@ -44,9 +46,11 @@ class Run:
 
     def keep(self, chunk: Chunk) -> ArchiveError | None:
         """Keep rows in memory and in the file. A full disk ends the run; what was computed stays in memory."""
-        self.t.append(chunk.t)
-        self.states.append(chunk.states)
-        self.logs.append(chunk.log)
+        new = (chunk.t, chunk.states, chunk.log)
+        for room, rows in zip(self.rooms, new, strict=False):
+            room.add(rows)
+        for kept, rows in zip(() if self.rooms else (self.t, self.states, self.logs), new, strict=False):
+            kept.append(rows)
         if self.recording is not None and len(chunk.states):
             try:
                 self.recording.append(chunk.t, chunk.states, chunk.log)
@@ -59,7 +63,10 @@ class Run:
         status, stopped = OK, ""
         error: Stopping | None = None
         every = self.meta["every"]
-        chunk = FIRST
+        more = n // every - self.engine.steps // every
+        self.rooms = (Room(self.t, more), Room(self.states, more), Room(self.logs, more))
+        self.t, self.states, self.logs = [], [], []
+        chunk = 1 if self.monitors else FIRST
         with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
             while self.engine.steps < n and status == OK and error is None and not interrupted.is_set() and not stopped:
                 began = time.perf_counter()
@@ -99,7 +106,7 @@ class Run:
         if error is not None:
             message = f"step {self.engine.steps} at t = {self.engine.time:.6g} s: {self.said(error)}"
         self.meta["status"] = message or ending
-        split = int(sum(np.count_nonzero(log[:, SUBSTEPS]) for log in self.logs))
+        split = int(np.count_nonzero(self.rooms[2].rows[:, SUBSTEPS]))
         if split:
             self.meta["rescued"] = split  # recorded intervals in which a step was split: see traj.solver["substeps"]
         traj = self.trajectory()
@@ -152,7 +159,8 @@ class Run:
 
     def trajectory(self) -> Trajectory:
         """Everything recorded so far."""
-        t, states, log = (np.concatenate(x) for x in (self.t, self.states, self.logs))
+        pieces = (self.t, self.states, self.logs)
+        t, states, log = (room.rows for room in self.rooms) if self.rooms else (np.concatenate(x) for x in pieces)
         return Trajectory(self.plan.system, self.plan.stepper, dict(self.meta), t, states, log, self.engine.unpack(states))
 
 

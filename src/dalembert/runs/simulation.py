@@ -111,9 +111,10 @@ class Simulation:
         """The current node. Any thread may read it: it is put in place as a whole after each call of `step`."""
         return self._state
 
-    def _show(self) -> None:
-        engine = self._run.engine
-        q, v = engine.node()
+    def _show(self, told: bool = False) -> None:
+        """Put the current node in place; told: the engine has just written it down."""
+        engine: Any = self._run.engine
+        q, v = (engine.q.copy(), engine.v.copy()) if told else engine.node()
         q.setflags(write=False)
         v.setflags(write=False)
         self._state = State(engine.time, q, v)
@@ -215,14 +216,15 @@ class Simulation:
         if self._pushed:
             self._pending[:], self._pushed = 0.0, False
             self._hold()
-        self._show()
+        self._show(told=self._quick and status == OK)
         if status != OK or error is not None:
             self._raise(status, error)
         return self._state
 
     def _quickly(self, n: int) -> tuple[int, Any]:
-        status = self._run.engine.tick(n)  # type: ignore[attr-defined]
-        return status, None if status == OK else self._run.engine.failed()  # type: ignore[attr-defined]
+        engine: Any = self._run.engine
+        status = engine.tick(n)
+        return (status, None) if status == OK else (status, engine.failed())
 
     def _recorded(self, n: int) -> tuple[int, Any]:
         found = self._run.engine.advance(n, 1)

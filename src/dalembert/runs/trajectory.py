@@ -193,6 +193,13 @@ class Trajectory:
         """
         return np.asarray(self._run_model.reaction(self, joint))
 
+    def joint(self, name: str) -> Any:
+        """(q, v): coordinates (N + 1, nq of the joint) and rates of one joint at the nodes, also of one that closes a loop.
+
+        Those of loop joints come from the poses of their bodies; angles are continued from node to node. See model/loop_coordinates.py.
+        """
+        return self.model.joint_states(self, name)
+
     @property
     def multipliers(self) -> dict[str, Array]:
         """Of a Lagrangian: "holonomic" and "pfaffian" multipliers of the discrete equations themselves, (N, rows), as forces.

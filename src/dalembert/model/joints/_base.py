@@ -69,6 +69,16 @@ class JointKind(ABC):
         """The joint as a chain of simple joints from parent to child, all at the anchor; axes in the joint frame at the reference
         configuration. The coordinates of the chain are those of the joint, in this order."""
 
+    @abstractmethod
+    def coordinates(self, position: Array, quaternion: Array, axes: Axes) -> Array:
+        """q with transform(q) = (position, quaternion), for poses that the joint allows; of others a near one. Angles in (-pi, pi]."""
+
+    def rates(self, q: Array, twist: Array, axes: Axes) -> Array:
+        """v with twist(q, v) = twist, for twists that the joint allows; else the least-squares solution, v = (S^T S)^-1 S^T twist."""
+        S = self.subspace(q, axes)
+        St = np.swapaxes(S, -1, -2)
+        return np.asarray(np.linalg.solve(St @ S, St @ twist[..., None])[..., 0])
+
     def twist(self, q: Array, v: Array, axes: Axes) -> Array:
         """(omega, v) of the child's joint frame relative to the parent's, child axes: S(q) v."""
         return np.einsum("...ij,...j->...i", self.subspace(q, axes), v)
@@ -107,6 +117,13 @@ class VectorKind(JointKind):
 
     def strain(self, q: Array, rest: float) -> Array:
         return q - rest
+
+
+def angle_about(axis: Array, quaternion: Array) -> Array:
+    """The angle (..., 1) in (-pi, pi] of a turn about a unit axis, from its quaternion (of either sign): 2 atan2(axis . q_v, q_s)."""
+    s, c = quaternion[..., 1:] @ axis, quaternion[..., 0]
+    angle = 2.0 * np.where(c < 0.0, np.arctan2(-s, -c), np.arctan2(s, c))
+    return np.asarray(np.where(angle <= -np.pi, np.pi, angle))[..., None]
 
 
 def perpendicular(axis: Array) -> Array:

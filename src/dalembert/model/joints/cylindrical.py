@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.model.joints._base import Axes, Primitive, VectorKind
+from dalembert.model.joints._base import Axes, Primitive, VectorKind, angle_about
 from dalembert.model.rotation import Array, quat_about
 
 
@@ -30,6 +30,9 @@ class Cylindrical(VectorKind):
         S[..., :3, 0] = axes.axis
         S[..., 3:, 1] = axes.axis
         return S
+
+    def coordinates(self, position: Array, quaternion: Array, axes: Axes) -> Array:
+        return np.concatenate([angle_about(axes.axis, quaternion), (position @ axes.axis)[..., None]], axis=-1)
 
     def primitives(self, axes: Axes) -> tuple[Primitive, ...]:
         return ("revolute", axes.axis), ("prismatic", axes.axis)

@@ -24,6 +24,9 @@ class Fixed(VectorKind):
     def subspace(self, q: Array, axes: Axes) -> Array:
         return np.zeros((*q.shape[:-1], 6, 0))
 
+    def coordinates(self, position: Array, quaternion: Array, axes: Axes) -> Array:
+        return np.zeros((*position.shape[:-1], 0))
+
     def primitives(self, axes: Axes) -> tuple[Primitive, ...]:
         return ()
 

@@ -78,6 +78,9 @@ class Free(JointKind):
     def twist(self, q: Array, v: Array, axes: Axes) -> Array:
         return v
 
+    def coordinates(self, position: Array, quaternion: Array, axes: Axes) -> Array:
+        return np.concatenate([position, quaternion], axis=-1)
+
     def primitives(self, axes: Axes) -> tuple[Primitive, ...]:
         return (("free", None),)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.model.joints._base import Axes, Primitive, VectorKind, across
+from dalembert.model.joints._base import Axes, Primitive, VectorKind, across, angle_about
 from dalembert.model.rotation import Array, quat_about, rotate
 
 
@@ -38,6 +38,10 @@ class Planar(VectorKind):
         S[..., 3:, 1] = rotate(back, np.cross(axes.axis, axes.axis2))
         S[..., :3, 2] = axes.axis
         return S
+
+    def coordinates(self, position: Array, quaternion: Array, axes: Axes) -> Array:
+        shifts = [position @ axes.axis2, position @ np.cross(axes.axis, axes.axis2)]
+        return np.concatenate([np.stack(shifts, axis=-1), angle_about(axes.axis, quaternion)], axis=-1)
 
     def primitives(self, axes: Axes) -> tuple[Primitive, ...]:
         return ("prismatic", axes.axis2), ("prismatic", np.cross(axes.axis, axes.axis2)), ("revolute", axes.axis)

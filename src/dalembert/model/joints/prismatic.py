@@ -29,6 +29,9 @@ class Prismatic(VectorKind):
         S[..., 3:, 0] = axes.axis
         return S
 
+    def coordinates(self, position: Array, quaternion: Array, axes: Axes) -> Array:
+        return np.asarray(position @ axes.axis)[..., None]
+
     def primitives(self, axes: Axes) -> tuple[Primitive, ...]:
         return (("prismatic", axes.axis),)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.model.joints._base import Axes, Primitive, VectorKind
+from dalembert.model.joints._base import Axes, Primitive, VectorKind, angle_about
 from dalembert.model.rotation import Array, quat_about
 
 
@@ -30,6 +30,9 @@ class Revolute(VectorKind):
         S = np.zeros((*q.shape[:-1], 6, 1))
         S[..., :3, 0] = axes.axis
         return S
+
+    def coordinates(self, position: Array, quaternion: Array, axes: Axes) -> Array:
+        return angle_about(axes.axis, quaternion)
 
     def primitives(self, axes: Axes) -> tuple[Primitive, ...]:
         return (("revolute", axes.axis),)

@@ -48,6 +48,9 @@ class Spherical(JointKind):
     def twist(self, q: Array, v: Array, axes: Axes) -> Array:
         return np.concatenate([v, np.zeros_like(v)], axis=-1)
 
+    def coordinates(self, position: Array, quaternion: Array, axes: Axes) -> Array:
+        return quaternion
+
     def primitives(self, axes: Axes) -> tuple[Primitive, ...]:
         return (("spherical", None),)
 

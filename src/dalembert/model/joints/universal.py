@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.model.joints._base import Axes, Primitive, VectorKind
-from dalembert.model.rotation import Array, quat_about, quat_mul, rotate
+from dalembert.model.joints._base import Axes, Primitive, VectorKind, angle_about
+from dalembert.model.rotation import Array, quat_about, quat_conj, quat_mul, rotate
 
 
 class Universal(VectorKind):
@@ -32,6 +32,14 @@ class Universal(VectorKind):
         S[..., :3, 0] = rotate(quat_about(axes.axis2, -q[..., 1:]), axes.axis)
         S[..., :3, 1] = axes.axis2
         return S
+
+    def coordinates(self, position: Array, quaternion: Array, axes: Axes) -> Array:
+        """R b = R_a b: the first angle is that between the parts of b and R b across a; the second is left in R_a^T R."""
+        a, b = axes
+        x = b - (a @ b) * a
+        image = rotate(quaternion, b)
+        first = np.arctan2(image @ np.cross(a, x), image @ x)[..., None]
+        return np.concatenate([first, angle_about(b, quat_mul(quat_conj(quat_about(a, first)), quaternion))], axis=-1)
 
     def primitives(self, axes: Axes) -> tuple[Primitive, ...]:
         return ("revolute", axes.axis), ("revolute", axes.axis2)

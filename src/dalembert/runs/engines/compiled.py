@@ -84,8 +84,19 @@ class CompiledEngine:
         if self.family.usable is not None:
             self.state = self.family.usable(self.system, self.state)
         self.previous = self.state.copy()
-        step_arrays = (self.weights, self.system, self.state, self.previous, self.work, self.info)
-        self._arrays = (*step_arrays, self.q, self.v, self.tau, self.tally, self.counter, self.table)
+        node = (self.q, self.v, self.tau)
+        self._arrays = (
+            self.weights,
+            self.system,
+            self.state,
+            self.previous,
+            self.work,
+            self.info,
+            *node,
+            self.tally,
+            self.counter,
+            self.table,
+        )
         self.counter[loop.STEP_INDEX], self.counter[loop.ROW] = step, 0
         self.tally[:] = 0.0
 
@@ -132,8 +143,8 @@ class CompiledEngine:
         return Chunk(status, times(first, self.steps, every, self.h, self.t0), states[:done], log[:done], error)
 
     def tick(self, n: int) -> int:
-        """n steps of which nothing is kept but the last node; the status. Not for a Python control, which is asked at every step."""
-        return self._call(n, NEVER, *self._no_rows)
+        """n steps of which nothing is kept but the last node, in `q` and `v`; the status. Not for a control of Python."""
+        return int(self._run(*self._functions, True, self.t0, self.h, n, NEVER, *self._arrays, *self._no_rows))
 
     def failed(self) -> Stopping | None:
         """What the user's own code raised in the step that failed, if it did."""
@@ -164,7 +175,7 @@ class CompiledEngine:
         return OK, None
 
     def _call(self, n: int, every: int, states: Array, log: Array) -> int:
-        return int(self._run(*self._functions, self.t0, self.h, n, every, *self._arrays, states, log))
+        return int(self._run(*self._functions, False, self.t0, self.h, n, every, *self._arrays, states, log))
 
     def unpack(self, states: Array) -> dict[str, Array]:
         """q, v, v_interval, control, work, impulse and account of recorded states."""

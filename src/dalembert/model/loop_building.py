@@ -1,0 +1,78 @@
+"""The part of `Model` that closes loops between bodies: loop joints by order and by name, and how far they are from being closed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dalembert.errors import ModelError, UnknownNameError
+from dalembert.model import loops
+from dalembert.model.loops import Loop
+from dalembert.model.parts import WORLD, Body, Joint
+from dalembert.model.rotation import Array
+
+
+class Loops(ABC):
+    """The part of `Model` that has to do with closed loops."""
+
+    _bodies: dict[str, Body]
+    _joints: dict[str, Joint]
+    _loops: dict[str, Loop]
+
+    @abstractmethod
+    def _change(self) -> None: ...
+
+    @abstractmethod
+    def _give_name(self, name: str) -> None: ...
+
+    def add_loop(
+        self,
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        anchor: ArrayLike = (0, 0, 0),
+        axis: ArrayLike = (0, 0, 1),
+        axis2: ArrayLike | None = None,
+        point: ArrayLike | None = None,
+        turn: ArrayLike | None = None,
+        length: float | None = None,
+        polynomial: ArrayLike | None = None,
+        **acting: Any,
+    ) -> Loop:
+        """Close a loop between two bodies, without coordinates of its own; arguments: model/loops.py.
+
+        kind: spherical fixed revolute prismatic cylindrical universal planar homokinetic slot; "distance": anchor and point stay `length`
+        apart (None: as they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
+        acting: damping, friction, stiffness, limits, rest of kinds that joints have too; compliance, damping_time of all. They are data:
+        `forward_dynamics` knows damping and stiffness; steppers refuse what they do not handle, as "loop damping" and the like.
+        """
+        self._change()
+        loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial, **acting)
+        known = self._joints if kind == "coupling" else self._bodies
+        for role, end in (("parent", parent), ("child", child)):
+            if end not in known and not (role == "parent" and end == WORLD):
+                raise UnknownNameError(f"{role} of loop {name!r}", end, [*known, *([WORLD] if role == "parent" else [])])
+            if kind == "coupling" and end in known and self._joints[end].coordinates.nq != 1:
+                raise ModelError(f"loop {name!r}: joint {end!r} ({self._joints[end].kind}) has not one degree of freedom; expected one.")
+        self._give_name(name)
+        self._loops[name] = loop
+        return loop
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """Loop joints in the order in which they were added; they own no coordinates."""
+        return tuple(self._loops.values())
+
+    def loop(self, name: str) -> Loop:
+        """The loop joint of that name."""
+        if name not in self._loops:
+            raise UnknownNameError("loop", name, self._loops)
+        return self._loops[name]
+
+    def loop_errors(self: Any, q: ArrayLike) -> dict[str, Array]:
+        """How far each loop is from being closed, {name: (..., rows)}; rows: model/loops.py. Metres, radians, cosines, coordinates."""
+        return loops.errors(self, np.asarray(q, dtype=float))

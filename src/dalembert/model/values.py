@@ -1,0 +1,123 @@
+"""Other numbers for the same machine: `model.with_values({"rod.mass": 2.0, "gravity": (0, 0, -1.6)})`.
+
+    part            values
+    body            mass, inertia, com                                   the others of a body stay: inertia does not follow mass
+    joint           damping, friction, stiffness, armature, limits, rest, compliance, damping_time
+    loop joint      the same but armature; length of a distance
+    Wrench          force, torque          Damper  angular, linear          Spring  stiffness, rest_length, damping
+    motor           limit, gear, kp, kv
+    (the model)     gravity
+
+The new model is frozen and remembers the one it comes from, its `origin`. What was decided and compiled for that is taken over: the arrays
+of the tree are copied and the records of what changed are written anew (model/patch_tree.py), plans are moved (`Plan.on`) where both have
+the same features. Kinds, axes, anchors and parents are the structure of a machine, which stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dalembert.errors import ModelError, UnknownNameError
+from dalembert.model.features import acting
+from dalembert.model.loops import ACTING, Loop
+from dalembert.model.motors import Motor
+from dalembert.model.parts import Body, Joint
+
+if TYPE_CHECKING:
+    from dalembert.model.model import Model
+
+STORES = ("_bodies", "_joints", "_loops", "_motors", "_forces")
+OF_FORCES = {"wrench": ("force", "torque"), "damper": ("angular", "linear"), "spring": ("stiffness", "rest_length", "damping")}
+
+
+class Values:
+    """The part of `Model` that changes numbers."""
+
+    def with_values(self: Any, values: Mapping[str, Any]) -> Model:
+        """A frozen model with other numbers, {"part.value": number}: "rod.mass", "knee.damping", "spring1.stiffness", "gravity".
+
+        Costs microseconds where a model built anew costs milliseconds: arrays and plans of this one are patched. List: model/values.py.
+        """
+        if not isinstance(values, Mapping):
+            raise ModelError(f"with_values: got {values!r}; expected a dictionary such as {{'rod.mass': 2.0}}.")
+        return changed(self.frozen(), values)
+
+    @property
+    def value_names(self: Any) -> tuple[str, ...]:
+        """Names that `with_values` takes."""
+        parts = (f"{name}.{what}" for store in STORES for name in getattr(self, store) for what in _values(self, store, name))
+        return ("gravity", *dict.fromkeys(parts))
+
+    @property
+    def origin(self: Any) -> Any:
+        """The model that this one was made from by `with_values`, if that has the same features; else None."""
+        return self.kept("origin").get("plans") if self._frozen else None
+
+
+def _values(model: Any, store: str, name: str) -> tuple[str, ...]:
+    """What of a part can be changed."""
+    if store == "_bodies":
+        return ("mass", "inertia", "com")
+    if store == "_motors":
+        return ("limit", "gear", "kp", "kv")
+    if store == "_forces":
+        return OF_FORCES.get(model._forces[name].kind, ())
+    if store == "_loops":
+        return (*ACTING, "length") if model._loops[name].kind == "distance" else ACTING
+    return () if name in model._implicit.values() else (*ACTING, "armature")
+
+
+def changed(base: Any, values: Mapping[str, Any]) -> Model:
+    """The frozen model `base` with other numbers."""
+    wanted: dict[tuple[str, str], dict[str, Any]] = {}
+    for full, value in values.items():
+        store, name, what = ("", "", full) if full == "gravity" else _find(base, full)
+        wanted.setdefault((store, name), {})[what] = value
+    m = base.copy()
+    for (store, name), given in wanted.items():
+        if not store:
+            m.gravity = given["gravity"]
+        else:
+            getattr(m, store)[name] = _rebuilt(getattr(base, store)[name], given)
+    m._frozen = True
+    m.kept("touching").update(base.kept("touching"))
+    root = base.origin or base
+    features = acting(m)
+    found = root if features == acting(root) else base
+    m.kept("origin").update(tree=found, plans=found if features == acting(found) else None)
+    result: Model = m
+    return result
+
+
+def _find(model: Any, full: Any) -> tuple[str, str, str]:
+    """(store, part, value) of a name."""
+    part, _, what = str(full).rpartition(".")
+    owners = [store for store in STORES if part in getattr(model, store)]
+    found = [store for store in owners if what in _values(model, store, part)]
+    if len(found) > 1:
+        kinds = " and ".join(store[1:] for store in found)
+        raise ModelError(f"with_values: {full!r} is the name of values of parts of the same name among {kinds}; rename one of them.")
+    if found:
+        return found[0], part, what
+    if any(hasattr(getattr(model, store)[part], what) or what == "pose" for store in owners):
+        able = ", ".join(dict.fromkeys(w for store in owners for w in _values(model, store, part)))
+        raise ModelError(
+            f"with_values: {full!r} belongs to the structure of the machine, which stays; values of {part!r} that can be changed: "
+            f"{able or 'none'}. For another structure change a copy(): remove the part and add it anew."
+        )
+    raise UnknownNameError("value", full, model.value_names)
+
+
+def _rebuilt(part: Any, given: dict[str, Any]) -> Any:
+    """A part with other numbers, checked as in the builder."""
+    if isinstance(part, Body):
+        fields = {"mass": part.mass, "inertia": part.inertia, "com": part.com, **given}
+        return Body.build(part.name, pose=(part.position, part.quaternion), shapes=part.shapes, physical=part.physical, **fields)
+    if isinstance(part, Joint):
+        return Joint.build(**{**part.__dict__, **given})
+    if isinstance(part, Loop):
+        return Loop.build(**{**part.__dict__, **given})
+    if isinstance(part, Motor):
+        return Motor.build(**{**{"kp": None, "kv": None}, **part.to_dict(), **given})
+    return type(part)(**{**part.__dict__, **given})

@@ -1,0 +1,29 @@
+"""Where the rows of a run are kept: one array, as long as the run will be. The system gives its memory page by page as it is filled, so
+rows are in memory once; pieces that are joined at the end are there twice, and cost a long run of a small machine a third of its time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dalembert.model.rotation import Array
+
+
+class Room:
+    """Rows so far, and room for more."""
+
+    def __init__(self, pieces: Sequence[Array], more: int):
+        self.count = sum(map(len, pieces))
+        self._all = np.empty((self.count + more, *pieces[0].shape[1:]))
+        np.concatenate(pieces, out=self._all[: self.count])
+
+    def add(self, rows: Array) -> None:
+        """Behind those that are there."""
+        self._all[self.count : self.count + len(rows)] = rows
+        self.count += len(rows)
+
+    @property
+    def rows(self) -> Array:
+        """All rows, not copied."""
+        return self._all[: self.count]
