@@ -69,7 +69,7 @@ def run_state(name, inertia, state, h, n):
     )
     states, counter = np.empty((n, at.STATE_SIZE)), np.zeros(3, dtype=np.int64)
     status = first_class(loop.run, loop.LOOP)(
-        step, *others, loop.NO_CONTROL, False, 0.0, h, n, 1, np.ones(1), system_array(inertia), state.copy(), state.copy(),
+        step, *others, loop.NO_CONTROL, False, False, 0.0, h, n, 1, np.ones(1), system_array(inertia), state.copy(), state.copy(),
         np.zeros(at.WORK_SIZE), np.zeros(at.INFO_SIZE), np.zeros(7), np.zeros(6), np.zeros(6), np.zeros(4), counter,
         np.zeros((0, 6)), states, np.empty((n, 4)),
     )  # fmt: skip
