@@ -22,16 +22,17 @@ def _version(name: str) -> str:
 
 def machine() -> dict[str, str]:
     """The CPU as compiled code sees it."""
-    return dict(_machine())
+    return {"cpu": _cpu(), "model": _cpu_model(), "system": platform.system(), "architecture": platform.machine()}
 
 
 @cache
-def _machine() -> dict[str, str]:
+def _cpu() -> str:
     import llvmlite.binding as llvm
 
-    return {"cpu": llvm.get_host_cpu_name(), "model": _cpu_model(), "system": platform.system(), "architecture": platform.machine()}
+    return str(llvm.get_host_cpu_name())
 
 
+@cache
 def _cpu_model() -> str:
     info = Path("/proc/cpuinfo")
     if info.exists():
