@@ -43,6 +43,8 @@ docs: $(VENV)/.dev  ## HTML in docs/_build
 
 bench: $(VENV)/.dev  ## against peers, one thread; takes minutes and wants an idle machine
 	$(BIN)/python benchmarks/cold_start.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/per_call.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/after_a_run.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/rigid_body.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/trees.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/variational_trees.py
