@@ -61,7 +61,14 @@ def test_what_is_compiled_is_said_the_first_time_only(tmp_path):
 def test_ctrl_c_ends_a_compilation(tmp_path):
     env = {**os.environ, "DALEMBERT_CACHE_DIR": str(tmp_path), "DALEMBERT_QUIET": ""}
     code = RUN.replace("moser-veselov-explicit", "cayley")
-    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=env,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a suite in the background ignores Ctrl-C, and so would this
+    )
     assert process.stderr is not None
     assert "compiling" in process.stderr.readline()
     process.send_signal(signal.SIGINT)

@@ -13,8 +13,6 @@ This reaches into parts of Numba that are not public (`CodeLibrary`, `Dispatcher
 
 import gc
 import os
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -188,7 +186,7 @@ class LeanDispatcher(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """The root for one signature, from the cache or anew."""
-        with _interruptible(), _no_garbage_collection():
+        with _no_garbage_collection():
             if isinstance(self._cache, NullCache):  # type: ignore[attr-defined]
                 self._keep(self)
             return super().compile(sig)
@@ -212,28 +210,6 @@ class LeanDispatcher(CPUDispatcher):  # type: ignore[misc]
         """What lowering finds the inner code by."""
         args, _ = sigutils.normalize_signature(sig)
         return self._inner[tuple(args)].fndesc
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C ends a compilation even where it meets one of LLVM's callbacks, in which Python prints exceptions and goes on."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    asked = []
-
-    def on_interrupt(number: int, frame: Any) -> None:
-        asked.append(number)
-        before(number, frame)
-
-    signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if asked and before is signal.default_int_handler:
-        raise KeyboardInterrupt
 
 
 @contextmanager

@@ -64,6 +64,7 @@ class Simulation:
         self.keep = keep if isinstance(keep, str) and keep == "all" else checks.whole("keep", keep, 0, ", or 'all'")
         self._control, self._pending, self._zero = control, np.zeros(len(v)), np.zeros(len(v))
         self._pushed = False  # something acts during the next call of step
+        self._acting = False  # something acted during the last one, and is still held
         self._steered = control is not None  # once anything has acted, the run has a control, and keeps an account of it
         self._posted: deque[Callable[[Simulation], Any]] = deque()
         self._given = dict(
@@ -96,7 +97,7 @@ class Simulation:
         if saved["steered"]:
             self._steer()
         self._pending[:] = saved["pending"]
-        self._pushed = bool(self._pending.any())
+        self._pushed, self._acting = bool(self._pending.any()), True
         run, rows, where = self._run, saved["rows"], saved["where"]
         run.t, run.states, run.logs, run.meta = rows["t"], rows["states"], rows["logs"], rows["meta"]
         run.plan = run.plan.at(where["h"])
@@ -138,7 +139,7 @@ class Simulation:
         """Start anew at t = 0; what was kept is forgotten. q, v: as q0, v0; default: those that the simulation began with."""
         run = self._run
         start = run.plan.start(self._given["q0"] if q is None else q, self._given["v0"] if v is None else v)
-        self._pending[:], self._pushed, run.engine.t0 = 0.0, False, 0.0
+        self._pending[:], self._pushed, self._acting, run.engine.t0 = 0.0, False, False, 0.0
         run.engine.start(*start)
         run.meta.pop("h_changes", None)
         run.t, run.states, run.logs = [], [], []
@@ -212,10 +213,12 @@ class Simulation:
         if self._pushed:
             self._steer()
             self._hold()
+        elif self._acting:
+            self._hold()
         status, error = self._quickly(n) if self._quick else self._recorded(n)
+        self._acting = self._pushed
         if self._pushed:
             self._pending[:], self._pushed = 0.0, False
-            self._hold()
         self._show(told=self._quick and status == OK)
         if status != OK or error is not None:
             self._raise(status, error)

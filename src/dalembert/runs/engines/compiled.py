@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.kernels import loop
+from dalembert.kernels._far import raise_pending
 from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first_class
 from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import OK
@@ -53,6 +54,7 @@ class CompiledEngine:
         )
         self._functions = (*addresses, self.source, self.use_ledger)
         self._run = first_class(loop.run, loop.LOOP)
+        self._entry = getattr(self._run, "_entry", self._run)
         self.state = np.zeros(0)
         self.t0 = 0.0
         self._no_rows = (np.empty((0, 0)), np.empty((0, 0)))
@@ -144,7 +146,9 @@ class CompiledEngine:
 
     def tick(self, n: int) -> int:
         """n steps of which nothing is kept but the last node, in `q` and `v`; the status. Not for a control of Python."""
-        return int(self._run(*self._functions, True, self.t0, self.h, n, NEVER, *self._arrays, *self._no_rows))
+        status = self._entry(*self._functions, True, self.t0, self.h, n, NEVER, *self._arrays, *self._no_rows)
+        raise_pending()
+        return int(status)
 
     def failed(self) -> Stopping | None:
         """What the user's own code raised in the step that failed, if it did."""
