@@ -11,8 +11,6 @@ import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from dalembert.errors import OptionError, UnsupportedError
 
 #: kinds that the library itself brings, and where their classes are
@@ -119,8 +117,3 @@ def system_from(data: Mapping[str, Any]) -> Any:
     if kind not in _kinds:
         raise OptionError(f"the file tells of a system of kind {kind!r}, which is not known here; known are {sorted({*_kinds, *_HOMES})}.")
     return _kinds[kind].from_dict(data).frozen()  # type: ignore[attr-defined]
-
-
-def no_constraints(q: Any) -> Any:
-    """Residuals of a system without constraints."""
-    return np.zeros((len(q), 0))

@@ -161,6 +161,14 @@ def test_a_pickled_simulation_goes_on_bit_for_bit(keep):
     assert sim.state.t == other.state.t
 
 
+def test_a_pickled_simulation_without_forces_stays_free_of_control():
+    sim = pickle.loads(pickle.dumps(dal.Simulation(rods(), "midpoint", h=0.01, **START)))
+    sim.step(50)
+    traj = sim.trajectory()
+    assert traj.meta["control"] is None
+    np.testing.assert_array_equal(traj.states, dal.simulate(rods(), "midpoint", h=0.01, t_end=0.5, **START).states)
+
+
 def test_what_cannot_be_is_said():
     sim = dal.Simulation(rods(), "midpoint", h=0.01, keep=0)
     for bad in ([1.0], [np.nan, 0.0], "ab", [[1.0, 2.0]]):

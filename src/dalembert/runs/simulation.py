@@ -62,7 +62,7 @@ class Simulation:
         q, v = plan.start(q0, v0)
         self.model: Any = plan.system
         self.keep = keep if isinstance(keep, str) and keep == "all" else checks.whole("keep", keep, 0, ", or 'all'")
-        self._control, self._pending, self._zero = control, np.zeros(len(v)), np.zeros(len(v))
+        self._control, self._pending = control, np.zeros(len(v))
         self._pushed = False  # something acts during the next call of step
         self._acting = False  # something acted during the last one, and is still held
         self._steered = control is not None  # once anything has acted, the run has a control, and keeps an account of it
@@ -75,9 +75,7 @@ class Simulation:
         self._compiled = plan.stepper.engine_name == "compiled" and not asked
         self._quick = self._compiled and self.keep == 0 and control is None  # no Python in a step, nothing kept
         acting = self._inputs if self._steered else None
-        engine = plan.engine(acting)
-        if self._quick:
-            engine.without_account()  # type: ignore[attr-defined]
+        engine = self._engine(plan, acting)
         engine.start(q, v)
         self._run = Run(plan, engine, {**plan.meta(acting), **describe_functions(plan)})
         self._run.record_first()
@@ -97,7 +95,7 @@ class Simulation:
         if saved["steered"]:
             self._steer()
         self._pending[:] = saved["pending"]
-        self._pushed, self._acting = bool(self._pending.any()), True
+        self._pushed, self._acting = bool(self._pending.any()), saved["steered"]
         run, rows, where = self._run, saved["rows"], saved["where"]
         run.t, run.states, run.logs, run.meta = rows["t"], rows["states"], rows["logs"], rows["meta"]
         run.plan = run.plan.at(where["h"])
@@ -175,8 +173,8 @@ class Simulation:
     def _inputs(self, t: float, q: Array, v: Array) -> Array:
         return self._pending if self._control is None else self._pending + np.asarray(self._control(t, q, v), dtype=float)
 
-    def _engine(self, control: Any) -> Engine:
-        engine = self._run.plan.engine(control)
+    def _engine(self, plan: Plan, control: Any) -> Engine:
+        engine = plan.engine(control)
         if self._quick:
             engine.without_account()  # type: ignore[attr-defined]
         return engine
@@ -191,7 +189,7 @@ class Simulation:
         if self._steered:
             return
         before, run = self._run.engine, self._run
-        run.engine = self._engine(HELD if self._compiled else self._inputs)
+        run.engine = self._engine(run.plan, HELD if self._compiled else self._inputs)
         run.engine.t0 = before.t0
         run.engine.restart(before.state, before.steps)
         run.meta["control"], self._steered = "python", True
