@@ -27,6 +27,7 @@ from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 
 from dalembert.kernels import _stored
+from dalembert.kernels._typing import Flags, lean_passes, loaded, remembering
 
 _ENVIRONMENT = "_ZN08NumbaEnv"
 
@@ -129,21 +130,30 @@ def _names(module: Any) -> Any:
 
 
 class LeanCompiler(compiler.Compiler):  # type: ignore[misc]
-    """Numba's pipeline with our library."""
+    """Numba's pipeline, shortened, with our library."""
 
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, args: Any, return_type: Any, flags: Any, locals: Any):
-        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+        super().__init__(remembering(typingctx), targetctx, library, args, return_type, flags, locals)
+        self.state.targetctx = loaded(self.state.targetctx)
         if library is None:
             own = LeanLibrary(targetctx.codegen(), "kernel")
             own.enable_object_caching()
             own.inner = flags.no_compile
             self.state.library = own
 
+    def define_pipelines(self) -> Any:
+        """What kernels need of Numba's passes."""
+        return [lean_passes(self.state)]
+
 
 class _RootCompiler(_FunctionCompiler):  # type: ignore[misc]
     """Called where the cache had nothing."""
 
     announce: Callable[[], None]
+
+    def _customize_flags(self, flags: Any) -> Any:
+        flags.__class__ = Flags
+        return flags
 
     def compile(self, args: Any, return_type: Any) -> Any:
         """From what came with the release, else anew, which is said first."""
@@ -162,6 +172,7 @@ class _InnerCompiler(_FunctionCompiler):  # type: ignore[misc]
 
     def _customize_flags(self, flags: Any) -> Any:
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        flags.__class__ = Flags
         return flags
 
 
