@@ -8,6 +8,7 @@
     front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
     call_at(address, x, i, y, j) calls machine code made elsewhere, void f(const double *x, double *y), from compiled code
     prefetch(x, at)              asks for memory before it is needed
+    named_numbers(...)           read(system): a stretch of numbers as a named tuple; see `_fields.py`
 
 How kernels are compiled is in `_lean.py`, where the result is kept in `_cache.py`.
 """
@@ -16,6 +17,7 @@ import contextlib
 import ctypes
 import functools
 import threading
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -276,3 +278,40 @@ def _prefetch_plainly(x: Any, at: int) -> None:
 
 #: prefetch(x, at): the cache line of x[at], a flat array; at may lie beyond its end. No number depends on it
 prefetch: Any = _prefetch_plainly if JIT_DISABLED else _prefetch
+
+
+_WHOLE, _DOUBLE = ir.IntType(64), ir.DoubleType()
+_NOT_NEGATIVE = (1 << 40) - 1
+
+
+def named_numbers(name: str, names: tuple[str, ...], whole: tuple[bool, ...], base: int, skip: int) -> Any:
+    """read(system): the numbers system[system[base] + skip + k] as a named tuple.
+
+    All are read at once, where a kernel begins, so that what it writes elsewhere does not make it read them again. Whole ones are marked
+    as not negative, which spares the test for negative indices at each access.
+    """
+    kind: Any = namedtuple(name, names)  # type: ignore[misc]
+
+    def plainly(system: Any) -> Any:
+        at = int(system[base]) + skip
+        return kind(*(int(system[at + k]) if whole[k] else float(system[at + k]) for k in range(len(names))))
+
+    if JIT_DISABLED:
+        return plainly
+    typed = types.NamedTuple([types.int64 if w else types.float64 for w in whole], kind)
+
+    def number(builder: Any, data: Any, at: Any, as_whole: bool) -> Any:
+        x = builder.load(builder.gep(data, [at]))
+        return builder.and_(builder.fptosi(x, _WHOLE), _WHOLE(_NOT_NEGATIVE)) if as_whole else x
+
+    @intrinsic
+    def read(typing_context, system):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            start = builder.add(number(builder, data, _WHOLE(base), True), _WHOLE(skip))
+            found = [number(builder, data, builder.add(start, _WHOLE(k)), w) for k, w in enumerate(whole)]
+            return context.make_tuple(builder, typed, found)
+
+        return typed(system), generate
+
+    return read
