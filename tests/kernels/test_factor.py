@@ -6,7 +6,7 @@ import pytest
 import dalembert as dal
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.variational.factor import factor, solve
-from dalembert.kernels.tree.variational.layout import DATA_SIZE, FACTOR_SIZE, HELD, SIDE_SIZE
+from dalembert.kernels.tree.variational.layout import FACTOR_SIZE, SIDE_SIZE, STEP
 from dalembert.kernels.tree.variational.retraction import left_momentum, retract, share
 from dalembert.kernels.tree.variational.side import evaluate
 from dalembert.model import compile_tree
@@ -29,8 +29,9 @@ class Step:
             end += size
         self.work = np.full(end, np.nan)  # nothing may be read before it is written
         self["held"][:] = 0.0
-        data = np.zeros(DATA_SIZE)
-        data[HELD] = self.places["held"].start
+        data = np.zeros(STEP.size)
+        for name, number in {"links": n, "nv": nv, "held": self.places["held"].start}.items():
+            data[STEP.names.index(name)] = number
         self.system[at.STEPPER_DATA] = len(self.system)
         self.system = np.concatenate([self.system, data])
 

@@ -7,7 +7,7 @@ import dalembert as dal
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
 from dalembert.kernels.tree.variational.factor_both import factor_both, solve_both
-from dalembert.kernels.tree.variational.layout import DATA_SIZE, HELD, SIDE_SIZE
+from dalembert.kernels.tree.variational.layout import SIDE_SIZE, STEP
 from dalembert.kernels.tree.variational.retraction import left_momentum, retract
 from dalembert.kernels.tree.variational.side import evaluate
 from dalembert.model import compile_tree
@@ -30,8 +30,9 @@ class Trapezoidal:
             end += size
         self.work = np.full(end, np.nan)  # nothing may be read before it is written
         self["held"][:] = 0.0
-        data = np.zeros(DATA_SIZE)
-        data[HELD] = self.places["held"].start
+        data = np.zeros(STEP.size)
+        for name, number in {"links": n, "nv": nv, "held": self.places["held"].start}.items():
+            data[STEP.names.index(name)] = number
         self.system[at.STEPPER_DATA] = len(self.system)
         self.system = np.concatenate([self.system, data])
 

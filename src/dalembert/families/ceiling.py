@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.kernels.tree import layout as at
-from dalembert.kernels.tree.variational import layout as here
+from dalembert.kernels.tree.account_layout import SIZE
+from dalembert.kernels.tree.variational.layout import STATE
 from dalembert.model import Model
 from dalembert.model.rotation import Array
 
@@ -24,8 +25,8 @@ def expect(model: Model, system: Array, q: Array, v: Array, state: Array) -> Non
     with np.errstate(over="ignore", invalid="ignore"):  # of velocities that no step can take
         energy = 0.5 * float(state[len(q) : len(q) + len(v)] @ v) + elastic(model, system, q) + fall(system)
     ceiling = RUNAWAY * energy
-    tail = len(q) + (1 + here.HISTORY) * len(v)
-    state[tail + here.CEILING] = ceiling if not driven and 0.0 < ceiling < np.inf else 0.0
+    places, _ = STATE.lay(0, {}, {"nq": len(q), "nv": len(v), "account": SIZE})
+    state[STATE.named(places).ceiling] = ceiling if not driven and 0.0 < ceiling < np.inf else 0.0
 
 
 def _links(system: Array) -> Array:

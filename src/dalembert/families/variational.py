@@ -17,13 +17,20 @@ from dalembert.kernels.tree.account_layout import SIZE
 from dalembert.kernels.tree.energy import momenta
 from dalembert.kernels.tree.kinematics import sweep
 from dalembert.kernels.tree.variational import account, node
-from dalembert.kernels.tree.variational import layout as here
-from dalembert.kernels.tree.variational.newton import STALE
+from dalembert.kernels.tree.variational.convergence import STALE
+from dalembert.kernels.tree.variational.layout import HISTORY, STATE
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
 from dalembert.model.rotation import Array
 
+NOTES = STATE.names[STATE.names.index("known") : STATE.names.index("held")]  # of the prediction and of Newton's method
 SHRINK = 0.8  # of h, from one trial of h="auto" to the next, where no node says by how much
+
+
+def places(nq: int, nv: int) -> tuple[Any, int]:
+    """Where the parts of a state start, and its length."""
+    found, end = STATE.lay(0, {}, {"nq": nq, "nv": nv, "account": SIZE})
+    return STATE.named(found), end
 
 
 def start(system: Array, q: Array, v: Array) -> Array:
@@ -35,8 +42,9 @@ def start(system: Array, q: Array, v: Array) -> Array:
     sweep(system, work, at_q, at_v)
     out, gradient = int(system[at.AT_TAU]), int(system[at.AT_ACC])
     momenta(system, work, at_v, out, gradient)
-    state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL + nv + SIZE)
-    state[:nq], state[nq : nq + nv], state[nq + nv : nq + 2 * nv] = q, work[out : out + nv], v
+    n, length = places(nq, nv)
+    state = np.zeros(length)
+    state[n.q : n.p], state[n.p : n.history], state[n.history : n.history + nv] = q, work[out : out + nv], v
     found = np.empty((1, nv))
     _nodes(system, state[None, :], np.empty((1, nq)), found)
     if not np.allclose(found[0], v, rtol=1e-4, atol=1e-4 * float(np.abs(v).max(initial=0.0))):
@@ -52,19 +60,18 @@ def usable(system: Array, state: Array) -> Array:
     q, p, the last interval velocity, the stage of a composition, the ceiling of energy, the control and the account stay. Without notes a
     step takes another correction or two.
     """
-    nq, nv = int(system[at.NQ]), int(system[at.NV])
-    end = nq + (1 + here.HISTORY) * nv
-    notes = state[end : end + here.STATE_TAIL]
-    most = np.full(here.STATE_TAIL, np.inf)
-    most[here.KNOWN], most[here.RATE], most[here.NOISE] = here.HISTORY, STALE, 1.0
-    measured = notes[here.RATE] == 0.0 or min(notes[here.RATE_MISFIT], notes[here.RATE_STEP]) > 0.0
-    positive = np.delete(notes, here.BASE) >= 0.0
-    if np.isfinite(state[nq + 2 * nv : end + here.STATE_TAIL]).all() and positive.all() and (notes <= most).all() and measured:
+    nv = int(system[at.NV])
+    n, _ = places(int(system[at.NQ]), nv)
+    most = dict.fromkeys(NOTES, np.inf) | {"known": HISTORY, "rate": STALE, "noise": 1.0}
+    note = {name: float(state[getattr(n, name)]) for name in NOTES}
+    measured = note["rate"] == 0.0 or min(note["rate_misfit"], note["rate_step"]) > 0.0
+    bounded = all(x <= most[name] and (x >= 0.0 or name == "base") for name, x in note.items())
+    if np.isfinite(state[n.history + nv : n.held]).all() and bounded and measured:
         return state
     out = state.copy()
-    out[nq + 2 * nv : end + here.STATE_TAIL] = 0.0
-    for kept in (here.STAGE, here.CEILING):
-        out[end + kept] = notes[kept]
+    out[n.history + nv : n.held] = 0.0
+    for kept in (n.stage, n.ceiling):
+        out[kept] = state[kept]
     return out
 
 
@@ -79,10 +86,9 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     nq, nv = model.nq, model.nv
     q, v = np.empty((len(states), nq)), np.empty((len(states), nv))
     _nodes(system, states, q, v)
-    before = nq + (1 + here.HISTORY) * nv + here.STATE_TAIL
-    if states.shape[1] < before + nv + SIZE:  # of a version that kept no ceiling
-        before -= 1
-    return {"q": q, "v": v, "v_interval": states[:, nq + nv : nq + 2 * nv], **ending(states, before, nv)}
+    n, length = places(nq, nv)
+    held = n.held if states.shape[1] >= length else n.held - 1  # of a version that kept no ceiling
+    return {"q": q, "v": v, "v_interval": states[:, n.history : n.history + nv], **ending(states, held, nv)}
 
 
 def compose(system: Array, weights: Array) -> Array:

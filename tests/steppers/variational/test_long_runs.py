@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import dalembert as dal
-from dalembert.kernels.tree.variational import layout as here
-from dalembert.kernels.tree.variational.newton import STALE
+from dalembert.families.variational import NOTES, places
+from dalembert.kernels.tree.variational.convergence import STALE
+from dalembert.kernels.tree.variational.layout import HISTORY
 
 METHODS = ("midpoint", "trapezoidal", "symplectic-euler")
 
@@ -19,8 +20,9 @@ def pendulum():
 
 
 def notes(traj):
-    """The numbers behind q, p and the interval velocities of every recorded state."""
-    return traj.states[:, traj.model.nq + (1 + here.HISTORY) * traj.model.nv :]
+    """The numbers that a state holds beside q, p, the interval velocities and the control, by name: one row per node."""
+    n, _ = places(traj.model.nq, traj.model.nv)
+    return {name: traj.states[:, getattr(n, name)] for name in NOTES}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -29,20 +31,20 @@ def test_a_pendulum_swings_through_forty_thousand_easy_steps(pendulum, method):
     traj = dal.simulate(pendulum, method, h=0.0005, t_end=20.0, q0=[1.0], every=100)
     assert traj.status == "ok"
     found = notes(traj)
-    assert np.isfinite(found).all()
-    assert found[:, here.RATE].max() <= STALE
-    assert found[:, here.KNOWN].max() <= here.HISTORY
-    assert found[:, here.NOISE].max() <= 1e-6
+    assert np.isfinite(traj.states).all()
+    assert found["rate"].max() <= STALE
+    assert found["known"].max() <= HISTORY
+    assert found["noise"].max() <= 1e-6
 
 
 @pytest.mark.parametrize("number", [np.inf, np.nan, 1e308, -1.0])
-@pytest.mark.parametrize("note", ["RATE", "RATE_MISFIT", "KNOWN", "NOISE", "MISFIT"])
+@pytest.mark.parametrize("note", ["rate", "rate_misfit", "known", "noise", "misfit"])
 def test_a_checkpoint_with_a_useless_note_is_resumed(pendulum, tmp_path, note, number):
     """The motion is that of an uninterrupted run to the tolerance of the steps, 1e-13 each."""
     path = tmp_path / "run.h5"
     usual = dal.simulate(pendulum, h=0.01, t_end=2.0, q0=[1.0])
     traj = dal.simulate(pendulum, h=0.01, t_end=1.0, q0=[1.0])
-    traj.states[-1, pendulum.nq + (1 + here.HISTORY) * pendulum.nv + getattr(here, note)] = number
+    traj.states[-1, getattr(places(pendulum.nq, pendulum.nv)[0], note)] = number
     traj.save(path)
     found = dal.resume(path, 2.0)
     assert found.status == "ok"

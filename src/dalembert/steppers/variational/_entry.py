@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
-from dalembert.kernels.tree.variational import layout as here
+from dalembert.kernels.tree.account_layout import SIZE as ACCOUNT_SIZE
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
-from dalembert.kernels.tree.variational.layout import MIDPOINT
+from dalembert.kernels.tree.variational.layout import DENSE_MOST, FACTOR_SIZE, FIRST, MIDDLE, SECOND, SIDE_SIZE, STATE, STEP
 from dalembert.kernels.tree.variational.step import step
+from dalembert.kernels.tree.variational.trust import TURN
 from dalembert.model.rotation import Array
 from dalembert.registry import Option, register
 from dalembert.steppers.variational._prediction import table
@@ -55,65 +55,52 @@ COMMON: dict[str, Any] = {
 }
 
 
-def enter(method: int, **description: Any) -> None:
-    """Register a method by its number in the kernel."""
+#: part of h with which forces at these sides enter the first node
+LEFT = {(FIRST,): 1.0, (MIDDLE,): 0.5, (SECOND,): 0.0, (FIRST, SECOND): 0.5}
+
+
+def enter(*sides: int, **description: Any) -> None:
+    """Register the method that evaluates the Lagrangian at these sides."""
 
     def prepare(system: Array, options: dict[str, Any]) -> Array:
-        return pack(system, method, options)
+        return pack(system, sides, options, TURN if description["order"] > 1 else float("inf"))
 
-    register(prepare=prepare, **COMMON, **description)(step)
+    register(prepare=prepare, **{**COMMON, **description})(step)
 
 
-def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
-    """The system array with options and the layout of the workspace behind it."""
-    n, nq, nv = int(system[at.LINKS]), int(system[at.NQ]), int(system[at.NV])
-    data = np.zeros(here.DATA_SIZE)
-    data[here.METHOD] = method
-    data[here.TOL], data[here.MAX_ITERATIONS] = options["tol"], options["max_iterations"]
-    data[here.RETRACTION], data[here.RESCUE] = options["retraction"] == "exp", options["rescue"]
-    place = int(system[at.AT_FREE])
-    vectors = (
-        here.V,
-        here.DV,
-        here.E,
-        here.L_BAR,
-        here.F_LEFT,
-        here.F_RIGHT,
-        here.L_SIDE,
-        here.F_SIDE,
-        here.HV,
-        here.P_OLD,
-        here.TRIAL,
-        here.DELTA,
-    )
-    sizes = [(slot, nv) for slot in vectors] + [(slot, nq) for slot in (here.Q_NEW, here.Q_MID, here.Q_OLD)]
-    held = nq + (1 + here.HISTORY) * nv + here.STATE_TAIL
-    sizes += [(here.SAVED, held + nv + account.SIZE)]
-    sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
+def pack(system: Array, sides: tuple[int, ...], options: dict[str, Any], turn: float) -> Array:
+    """The system array with options and the layouts of workspace and state behind it."""
+    n, nq, nv, m = (int(system[k]) for k in (at.LINKS, at.NQ, at.NV, at.CONSTRAINTS))
     loads = system[int(system[at.AT_LOADS]) :][: int(system[at.LOADS]) * at.LOAD_SIZE].reshape(-1, at.LOAD_SIZE)
-    data[here.SOFT] = np.sum(loads[:, at.LOAD_KIND] == 2)
-    m = int(system[at.CONSTRAINTS] + data[here.SOFT])
-    sizes += [(slot, m) for slot in (here.LAMBDA, here.GAP)] + [(here.ORDER, 3 * m + 1), (here.PUSH, 2 * m), (here.SCHUR, m * m)]
-    sizes += [(here.ASIDE, here.ASIDE_SIZE)]
-    sizes += [(slot, m * nv) for slot in (here.ROWS_OLD, here.ROWS_NEW, here.REPLY, here.SPARE_ROWS)]
-    if method == MIDPOINT and nq == nv <= here.DENSE_MOST and m == len(loads) == 0 and system[at.FUNCTION] == 0.0:
-        sizes += [(here.DENSE, 2 * nv * nv)]
-    for slot, size in [*sizes, (here.FACTOR, n * max(here.FACTOR_SIZE, BOTH_SIZE))]:
-        data[slot] = place
-        place += size
-    data[here.HELD], data[here.TABLE] = data[here.SAVED] + held, len(system) + len(data)
-    longer = np.concatenate([system, data])
+    total = m + int(np.sum(loads[:, at.LOAD_KIND] == 2))
+    small = sides == (MIDDLE,) and nq == nv <= DENSE_MOST and total == len(loads) == 0 and system[at.FUNCTION] == 0.0
+    sizes = {"links": n, "nq": nq, "nv": nv, "m": m, "total": total, "small": int(small), "account": ACCOUNT_SIZE}
+    state, length = STATE.lay(0, {}, sizes)
+    sizes |= {"side": SIDE_SIZE, "factor": max(FACTOR_SIZE, BOTH_SIZE), "state": length}
+    numbers = {
+        **{name: sizes[name] for name in ("links", "nq", "nv", "m", "total", "small")},
+        **{"holonomic": system[at.HOLONOMIC], "first": sides[0], "end": sides[-1] + 1, "inside": MIDDLE in sides},
+        **{"left": LEFT[sides], "turn": turn, "tol": options["tol"], "max_iterations": options["max_iterations"]},
+        **{"exponential": options["retraction"] == "exp", "rescue": options["rescue"]},
+        **{"side": 0, "held": 0, "stages": 1, "table": len(system) + STEP.size + STATE.size},
+    }
+    step_data, end = STEP.lay(int(system[at.AT_FREE]), numbers, sizes)
+    s, held = STEP.named(step_data), STATE.named(state).held
+    step_data[STEP.names.index("side")] = {FIRST: s.side_0, SECOND: s.side_1, MIDDLE: s.side_m}[sides[0]]
+    step_data[STEP.names.index("held")] = s.saved + held
+    longer = np.concatenate([system, step_data, state])
     links = longer[at.HEADER : at.HEADER + n * at.LINK_SIZE].reshape(n, at.LINK_SIZE)
     limited = np.isfinite(links[:, at.LIMIT_LOW]) | np.isfinite(links[:, at.LIMIT_HIGH])
     links[limited, at.LIMIT_STIFFNESS] = options["limit_stiffness"]
     longer[at.STEPPER_DATA], longer[at.AT_HELD] = len(system), held
-    longer[at.STEPPER_WORK] = place - int(system[at.AT_FREE])
+    longer[at.STEPPER_WORK] = end - int(system[at.AT_FREE])
     return compose(longer, (1.0,))
 
 
 def compose(system: Array, weights: Any) -> Array:
     """The system array of a composition: the table that its predictions go by stands at the end."""
     data = int(system[at.STEPPER_DATA])
-    out = np.concatenate([system[: int(system[data + here.TABLE])], table(tuple(float(w) for w in weights))])
-    out[data + here.STAGES] = len(weights)
+    before = int(system[data + STEP.names.index("table")])
+    out = np.concatenate([system[:before], table(tuple(float(w) for w in weights))])
+    out[data + STEP.names.index("stages")] = len(weights)
     return out

@@ -3,11 +3,11 @@
 Conserves momenta of symmetries to round-off, is symplectic, self-adjoint, of order 2; energy stays in a band. Stable on stiff springs.
 """
 
-from dalembert.kernels.tree.variational.layout import MIDPOINT
+from dalembert.kernels.tree.variational.layout import MIDDLE
 from dalembert.steppers.variational._entry import enter
 
 enter(
-    MIDPOINT,
+    MIDDLE,
     name="midpoint",
     summary="variational midpoint rule: implicit, one evaluation per iteration, stable on stiff springs",
     order=2,

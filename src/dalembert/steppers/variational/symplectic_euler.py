@@ -5,11 +5,11 @@
 Conserves momenta of symmetries to round-off and is symplectic, but of order 1 and not self-adjoint.
 """
 
-from dalembert.kernels.tree.variational.layout import EULER
+from dalembert.kernels.tree.variational.layout import FIRST
 from dalembert.steppers.variational._entry import enter
 
 enter(
-    EULER,
+    FIRST,
     name="symplectic-euler",
     summary="variational Euler rule: order 1, symplectic",
     order=1,

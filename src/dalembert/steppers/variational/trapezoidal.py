@@ -6,11 +6,12 @@ Conserves momenta of symmetries to round-off, is symplectic, self-adjoint, of or
 are proved (`dal.advise`).
 """
 
-from dalembert.kernels.tree.variational.layout import TRAPEZOIDAL
+from dalembert.kernels.tree.variational.layout import FIRST, SECOND
 from dalembert.steppers.variational._entry import enter
 
 enter(
-    TRAPEZOIDAL,
+    FIRST,
+    SECOND,
     name="trapezoidal",
     summary="variational trapezoidal rule on SE(3) x R^m, the method whose step sizes are proved",
     order=2,

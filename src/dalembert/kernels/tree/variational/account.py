@@ -1,4 +1,4 @@
-"""The account of a variational step: forces where the method evaluates them, with the velocity of the interval.
+"""The account of a variational step: forces where the rule evaluates them, with the velocity of the interval.
 
     symplectic Euler   h at q_k          midpoint   h at q_k+1/2          trapezoidal   h/2 at q_k and h/2 at q_k+1
 
@@ -12,8 +12,8 @@ The state after the step tells q_k+1 and v; q_k = q_k+1 tau(-h v).
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.status import OK
 from dalembert.kernels.tree.account import add_account
-from dalembert.kernels.tree.layout import AT_CALL, NQ, NV, STEPPER_DATA
-from dalembert.kernels.tree.variational.layout import HV, METHOD, MIDPOINT, Q_MID, Q_NEW, RETRACTION, TRAPEZOIDAL, V
+from dalembert.kernels.tree.layout import AT_CALL
+from dalembert.kernels.tree.variational.layout import FIRST, SECOND, notes, places
 from dalembert.kernels.tree.variational.retraction import retract
 
 
@@ -22,18 +22,16 @@ def ledger(t, h, end, system, state, work, info):
     """Enter a step into the account, once it is done. Of a step that was split only the last part is known, which stands for all."""
     if end == 0:
         return OK
-    nq, nv, data = int(system[NQ]), int(system[NV]), int(system[STEPPER_DATA])
-    method, exponential = int(system[data + METHOD]), system[data + RETRACTION] != 0.0
-    q, x, v, other = int(system[data + Q_NEW]), int(system[data + HV]), int(system[data + V]), int(system[data + Q_MID])
+    s, n = places(system), notes(system)
     time = int(system[AT_CALL]) + 1
-    for i in range(nq):
-        work[q + i] = state[i]
-    for i in range(nv):
-        work[v + i] = state[nq + nv + i]
-        work[x + i] = -h * work[v + i]
-    retract(system, work, q, x, other, exponential, method == MIDPOINT)
-    both = method == TRAPEZOIDAL
-    for k in range(2 if both else 1):
-        work[time] = t if k == 1 else (t - 0.5 * h if method == MIDPOINT else t - h)
-        add_account(0.5 * h if both else h, system, work, q if k == 1 else other, v, 0.5 * h if method == MIDPOINT else 0.0, state)
+    for i in range(s.nq):
+        work[s.q_new + i] = state[n.q + i]
+    for i in range(s.nv):
+        work[s.v + i] = state[n.history + i]
+        work[s.hv + i] = -h * work[s.v + i]
+    retract(system, work, s.q_new, s.hv, s.q_mid, s.exponential != 0, s.inside != 0)
+    part, reach = h / (s.end - s.first), 0.5 * h if s.inside != 0 else 0.0
+    for k in range(s.first, s.end):
+        work[time] = t if k == SECOND else (t - h if k == FIRST else t - 0.5 * h)
+        add_account(part, system, work, s.q_new if k == SECOND else s.q_mid, s.v, reach, state)
     return OK

@@ -25,9 +25,6 @@ from dalembert.kernels.tree.kinematics import place, sweep, world
 from dalembert.kernels.tree.layout import (
     AT_LOADS,
     AT_V,
-    CONSTRAINTS,
-    HOLONOMIC,
-    LINKS,
     LOAD_DAMPING,
     LOAD_KIND,
     LOAD_LINK,
@@ -37,57 +34,17 @@ from dalembert.kernels.tree.layout import (
     LOAD_SIZE,
     LOAD_STIFFNESS,
     LOADS,
-    NV,
-    STEPPER_DATA,
     VEL,
 )
 from dalembert.kernels.tree.loads import point_in_world
 from dalembert.kernels.tree.variational.factor import factor, solve
-from dalembert.kernels.tree.variational.layout import (
-    ASIDE,
-    DELTA,
-    DV,
-    EULER,
-    FACTOR,
-    GAP,
-    HV,
-    LAMBDA,
-    LATER,
-    LIFT,
-    METHOD,
-    MIDPOINT,
-    ORDER,
-    PUSH,
-    Q_MID,
-    Q_NEW,
-    Q_OLD,
-    REPLY,
-    RETRACTION,
-    ROWS_NEW,
-    ROWS_OLD,
-    SCHUR,
-    SIDE_1,
-    SIDE_SIZE,
-    SMALL_ROWS,
-    SOFT,
-    SOLVED,
-    SPARE_ROWS,
-    TRIAL,
-    V,
-)
+from dalembert.kernels.tree.variational.layout import FIRST, SIDE_SIZE, places
 from dalembert.kernels.tree.variational.linear import solve_any
 from dalembert.kernels.tree.variational.retraction import retract
 from dalembert.kernels.tree.variational.vectors import product
 
 REDUNDANT = 1e-10  # pivots of the small matrix below this part of the largest are zero,
 VANISHED = 1e-6  # and rows of constraints below this part of the longest
-
-
-@inline
-def count(system):
-    """(constraints, constraints and springs)"""
-    m = int(system[CONSTRAINTS])
-    return m, m + int(system[int(system[STEPPER_DATA]) + SOFT])
 
 
 @inline
@@ -106,87 +63,81 @@ def spring_row(system, work, at, row):
 @far(VOID(ARRAY, ARRAY, INT, INT, INT))
 def rows_at(system, work, q, g, G):
     """Residuals and Jacobian of the constraints at a configuration, then the rows of the springs."""
-    nv = int(system[NV])
+    s = places(system)
     sweep(system, work, q, int(system[AT_V]))
     world(system, work)
     constraint_rows(system, work, q, g, G)
-    r, end = count(system)
+    r = s.m
     for k in range(int(system[LOADS])):
         at = int(system[AT_LOADS]) + k * LOAD_SIZE
-        if r < end and int(system[at + LOAD_KIND]) == 2:
-            for i in range(nv):
-                work[G + r * nv + i] = 0.0
-            spring_row(system, work, at, G + r * nv)
+        if r < s.total and int(system[at + LOAD_KIND]) == 2:
+            for i in range(s.nv):
+                work[G + r * s.nv + i] = 0.0
+            spring_row(system, work, at, G + r * s.nv)
             r += 1
 
 
 @kernel
 def begin(system, work):
     """Rows at the first node, no impulse yet."""
-    data = int(system[STEPPER_DATA])
-    _, total = count(system)
-    for r in range(total):
-        work[int(system[data + LAMBDA]) + r] = 0.0
-        work[int(system[data + GAP]) + r] = 0.0
-    work[int(system[data + ASIDE]) + LATER], work[int(system[data + ASIDE]) + SOLVED] = 0.0, 0.0
-    rows_at(system, work, int(system[data + Q_OLD]), int(system[data + PUSH]), int(system[data + ROWS_OLD]))
-    for i in range(total * int(system[NV])):
-        work[int(system[data + ROWS_NEW]) + i] = work[int(system[data + ROWS_OLD]) + i]
+    s = places(system)
+    for r in range(s.m):
+        work[s.impulses + r] = 0.0
+    for r in range(s.total):
+        work[s.gap + r] = 0.0
+    work[s.later], work[s.solved] = 0.0, 0.0
+    rows_at(system, work, s.q_old, s.right, s.rows_old)
+    for i in range(s.total * s.nv):
+        work[s.rows_new + i] = work[s.rows_old + i]
 
 
 @inline
-def push(work, G, weights, m, nv, s, out):
-    """work[out:] += s G^T weights"""
+def push(work, G, weights, m, nv, a, out):
+    """work[out:] += a G^T weights"""
     for r in range(m):
-        x = s * work[weights + r]
+        x = a * work[weights + r]
         if x != 0.0:
             for k in range(nv):
                 work[out + k] += x * work[G + r * nv + k]
 
 
 @kernel
-def add_impulses(system, work, s, out):
-    """work[out:] += s G(q_k)^T lambda"""
-    data = int(system[STEPPER_DATA])
-    push(work, int(system[data + ROWS_OLD]), int(system[data + LAMBDA]), int(system[CONSTRAINTS]), int(system[NV]), s, out)
+def add_impulses(system, work, a, out):
+    """work[out:] += a G(q_k)^T lambda"""
+    s = places(system)
+    push(work, s.rows_old, s.impulses, s.m, s.nv, a, out)
 
 
 @far(VOID(REAL, ARRAY, ARRAY))
 def rows_ahead(h, system, work):
     """Rows and residuals (as velocities) where the constraints have to hold, and rows of the springs, at the current velocity.
 
-    Those on positions hold at the second node, or where the motion would be LATER later.
+    Those on positions hold at the second node, or where the motion would be s.later later.
     """
-    m, total = count(system)
-    holonomic, nv = int(system[HOLONOMIC]), int(system[NV])
-    data = int(system[STEPPER_DATA])
-    exponential = system[data + RETRACTION] != 0.0
-    method = int(system[data + METHOD])
-    v, x, q_old = int(system[data + V]), int(system[data + HV]), int(system[data + Q_OLD])
-    g, G, spare, old = int(system[data + GAP]), int(system[data + ROWS_NEW]), int(system[data + SPARE_ROWS]), int(system[data + ROWS_OLD])
-    later = work[int(system[data + ASIDE]) + LATER]
-    end = total if method == MIDPOINT else m
+    s = places(system)
+    later, end = work[s.later], s.total if s.inside != 0 else s.m
     for k in range(2):  # 0: on positions, 1: on velocities, and springs at the middle
-        if (holonomic == 0 and k == 0) or (holonomic == end and k == 1):
+        if (s.holonomic == 0 and k == 0) or (s.holonomic == end and k == 1):
             continue
-        q = int(system[data + (Q_NEW if k == 0 else Q_MID)])
-        for i in range(nv):
-            work[x + i] = (h + later if k == 0 else h) * work[v + i]
-        if k == 1 and method == EULER:
-            q = q_old
+        q = s.q_new if k == 0 else s.q_mid
+        for i in range(s.nv):
+            work[s.hv + i] = (h + later if k == 0 else h) * work[s.v + i]
+        if k == 1 and s.first == FIRST and s.end == FIRST + 1:
+            q = s.q_old
         else:
-            retract(system, work, q_old, x, q, exponential, k == 1)
-        rows_at(system, work, q, int(system[data + PUSH]), spare)
-        for r in range(0 if k == 0 else holonomic, holonomic if k == 0 else end):
-            work[g + r] = work[int(system[data + PUSH]) + r] / (h + later) if k == 0 else 0.0
-            for i in range(nv):
-                work[G + r * nv + i] = work[spare + r * nv + i]
-                if k == 1 and r < m:
-                    work[g + r] += work[spare + r * nv + i] * work[v + i]
-                elif r >= m:
-                    work[old + r * nv + i] = work[spare + r * nv + i]
-    for i in range(nv):
-        work[x + i] = h * work[v + i]
+            retract(system, work, s.q_old, s.hv, q, s.exponential != 0, k == 1)
+        rows_at(system, work, q, s.right, s.spare_rows)
+        for r in range(0 if k == 0 else s.holonomic, s.holonomic if k == 0 else end):
+            work[s.gap + r] = work[s.right + r] / (h + later) if k == 0 else 0.0
+            for i in range(s.nv):
+                x = work[s.spare_rows + r * s.nv + i]
+                work[s.rows_new + r * s.nv + i] = x
+                if k == 1 and r < s.m:
+                    work[s.gap + r] += x * work[s.v + i]
+                elif r >= s.m:
+                    work[s.rows_old + r * s.nv + i] = x
+    for i in range(s.nv):
+        work[s.hv + i] = h * work[s.v + i]
 
 
 @inline
@@ -220,87 +171,75 @@ def drop_vanished(work, rows, m, nv, scales):
 
 @far(VOID(ARRAY, ARRAY, INT, BOOL, INT, INT, REAL, REAL))
 def small_matrix(system, work, side, both, rows, total, wl, wr):
-    """Replies J^-1 G^T to the first `total` rows, one by one, and the elimination of ROWS_NEW J^-1 G^T, springs with their softness.
+    """Replies J^-1 G^T to the first `total` rows, one by one, and the elimination of rows_new J^-1 G^T, springs with their softness.
 
-    J has been factored. wl, wr: weights of velocity and position in the forces of the springs. Uses TRIAL and DELTA.
+    J has been factored. wl, wr: weights of velocity and position in the forces of the springs. Uses s.trial and s.delta.
     """
-    data = int(system[STEPPER_DATA])
-    m, _ = count(system)
-    nv = int(system[NV])
-    e, dv = int(system[data + TRIAL]), int(system[data + DELTA])
-    schur, ahead, reply = int(system[data + SCHUR]), int(system[data + ROWS_NEW]), int(system[data + REPLY])
-    order = int(system[data + ORDER])
-    for r in range(m, total):
-        if softness(system, r - m, wl, wr) == 0.0:  # without stiffness it takes no part
+    s = places(system)
+    nv, schur, ahead = s.nv, s.schur, s.rows_new
+    for r in range(s.m, total):
+        if softness(system, r - s.m, wl, wr) == 0.0:  # without stiffness it takes no part
             for i in range(nv):
                 work[ahead + r * nv + i] = 0.0
     for r in range(total):
-        soft = softness(system, r - m, wl, wr) if r >= m else 0.0
+        soft = softness(system, r - s.m, wl, wr) if r >= s.m else 0.0
         for i in range(nv):
-            work[e + i] = -work[rows + r * nv + i]
-        solve_any(system, work, side, both, e, dv)
+            work[s.trial + i] = -work[rows + r * nv + i]
+        solve_any(system, work, side, both, s.trial, s.delta)
         for i in range(nv):
-            work[reply + r * nv + i] = work[dv + i]
-        for s in range(total):
-            work[schur + s * total + r] = product(work, ahead + s * nv, dv, nv)
-        work[schur + r * total + r] += 1.0 if r >= m and soft == 0.0 else soft
+            work[s.reply + r * nv + i] = work[s.delta + i]
+        for k in range(total):
+            work[schur + k * total + r] = product(work, ahead + k * nv, s.delta, nv)
+        work[schur + r * total + r] += 1.0 if r >= s.m and soft == 0.0 else soft
         diagonal = abs(work[schur + r * total + r])
-        work[order + 2 * total + r] = 1.0 / math.sqrt(diagonal) if diagonal > 0.0 else 1.0
+        work[s.scales + r] = 1.0 / math.sqrt(diagonal) if diagonal > 0.0 else 1.0
     lift = 1.0
-    if work[int(system[data + ASIDE]) + SMALL_ROWS] == 0.0:
-        drop_vanished(work, rows, m, nv, order + 2 * total)
-        lift = drop_vanished(work, ahead, m, nv, order + 2 * total)
+    if work[s.small_rows] == 0.0:
+        drop_vanished(work, rows, s.m, nv, s.scales)
+        lift = drop_vanished(work, ahead, s.m, nv, s.scales)
     for r in range(total):
-        for s in range(total):
-            work[schur + s * total + r] *= work[order + 2 * total + r] * work[order + 2 * total + s]
-    rank = eliminate(work, schur, order, total, REDUNDANT)
+        for k in range(total):
+            work[schur + k * total + r] *= work[s.scales + r] * work[s.scales + k]
+    rank = eliminate(work, schur, s.order, total, REDUNDANT)
     if rank > 0:
         lift *= math.sqrt(abs(work[schur] / work[schur + (rank - 1) * (total + 1)]))
-    work[order + 3 * total], work[int(system[data + ASIDE]) + LIFT] = rank, lift
+    work[s.rank], work[s.lift] = rank, lift
 
 
 @inline
 def impulses(system, work, total, velocity, gap):
-    """Solve the small matrix for the impulses that take away gap + ROWS_NEW velocity; returns where they are."""
-    data = int(system[STEPPER_DATA])
-    nv = int(system[NV])
-    right, order, rows = int(system[data + PUSH]), int(system[data + ORDER]), int(system[data + ROWS_NEW])
-    scales = order + 2 * total
+    """Solve the small matrix for the impulses at s.change that take away gap + rows_new velocity."""
+    s = places(system)
     for r in range(total):
-        missing = product(work, rows + r * nv, velocity, nv) + (work[gap + r] if gap >= 0 else 0.0)
-        work[right + r] = -missing * work[scales + r]
-    apply(work, int(system[data + SCHUR]), order, total, int(work[order + 3 * total]), right, right + total)
+        missing = product(work, s.rows_new + r * s.nv, velocity, s.nv) + (work[gap + r] if gap >= 0 else 0.0)
+        work[s.right + r] = -missing * work[s.scales + r]
+    apply(work, s.schur, s.order, total, int(work[s.rank]), s.right, s.change)
     for r in range(total):
-        work[right + total + r] *= work[scales + r]
-    return right + total
+        work[s.change + r] *= work[s.scales + r]
 
 
 @far(VOID(ARRAY, ARRAY))
 def constrain(system, work):
-    """Add to the correction work[DV:] what keeps the constraints and what the springs answer, and the impulses to LAMBDA."""
-    data = int(system[STEPPER_DATA])
-    m, total = count(system)
-    dv, sums = int(system[data + DV]), int(system[data + LAMBDA])
-    found = impulses(system, work, total, dv, int(system[data + GAP]))
-    push(work, int(system[data + REPLY]), found, total, int(system[NV]), 1.0, dv)
-    for r in range(m):
-        work[sums + r] += work[found + r]
+    """Add to the correction work[s.dv:] what keeps the constraints and what the springs answer, and the impulses to their sums."""
+    s = places(system)
+    impulses(system, work, s.total, s.dv, s.gap)
+    push(work, s.reply, s.change, s.total, s.nv, 1.0, s.dv)
+    for r in range(s.m):
+        work[s.impulses + r] += work[s.change + r]
 
 
 @kernel
 def velocity_of(system, work, q, p, out):
     """work[out:] = M(q)^-1 work[p:]; M stays factored. False where it is singular. Uses the records of the second node."""
-    data = int(system[STEPPER_DATA])
-    nv = int(system[NV])
-    side, fac, x, e = int(system[data + SIDE_1]), int(system[data + FACTOR]), int(system[data + HV]), int(system[data + TRIAL])
-    for i in range(int(system[LINKS])):
-        place(system, work, i, q, side + i * SIDE_SIZE)
+    s = places(system)
+    for i in range(s.links):
+        place(system, work, i, q, s.side_1 + i * SIDE_SIZE)
         for k in range(VEL, SIDE_SIZE):
-            work[side + i * SIDE_SIZE + k] = 0.0
-    for i in range(nv):
-        work[x + i] = 0.0
-        work[e + i] = -work[p + i]
-    if not factor(system, work, side, fac, x, x, x, 0.0, 0.0, nv < 0):
+            work[s.side_1 + i * SIDE_SIZE + k] = 0.0
+    for i in range(s.nv):
+        work[s.hv + i] = 0.0
+        work[s.trial + i] = -work[p + i]
+    if not factor(system, work, s.side_1, s.factor, s.hv, s.hv, s.hv, 0.0, 0.0, s.nv < 0):
         return False
-    solve(system, work, side, fac, e, out)
+    solve(system, work, s.side_1, s.factor, s.trial, out)
     return True

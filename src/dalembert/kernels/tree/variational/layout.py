@@ -1,84 +1,117 @@
 """Where a variational step keeps its numbers.
 
-state    q (nq), p (nv), then earlier interval velocities (nv each, latest first), what the prediction of the next one and its correction
-         go by, the ceiling of energy, the control that is held (nv), the account
-system   from STEPPER_DATA on: options, where the parts of the workspace start, and the table of the prediction: for each stage of a
-         composition its weight, then the coefficients of 1, 2, ..., HISTORY velocities
-work     from AT_FREE on: vectors, then one record per link for each configuration ("side") that a method evaluates, then the factors
+system   from STEPPER_DATA on: STEP, its options and where the parts of the workspace start; STATE, where the parts of the state start; the
+         table of the prediction: for each stage of a composition its weight, then the coefficients of 1, 2, ..., HISTORY velocities
+work     from AT_FREE on: the parts of STEP
+state    the parts of STATE
+
+A method is a rule for sides: the configurations at which it evaluates the Lagrangian, with equal weights. FIRST is q_k, SECOND q_k+1,
+MIDDLE q_k+1/2.
+
+    s = places(system)    work[s.v + i], s.tol
+    n = notes(system)     state[n.rate]
 """
 
-# system, from STEPPER_DATA on: options
-TOL = 0  # size of the last correction relative to the velocity
-MAX_ITERATIONS = 1
-RETRACTION = 2  # 0: Cayley, 1: exponential
-RESCUE = 3  # 1: repeat a step that failed with damped Newton steps, then with smaller steps
-# where vectors start in work
-V = 4  # velocity of the interval, the unknown (nv)
-DV = 5  # correction (nv)
-E = 6  # residual (nv)
-L_BAR = 7  # dL/dv, averaged over the sides (nv)
-F_LEFT = 8  # force that belongs to the first node (nv)
-F_RIGHT = 9  # force that belongs to the second node (nv)
-L_SIDE = 10  # dL/dv of a second side (nv)
-F_SIDE = 11  # dL/dq and forces of one side (nv)
-HV = 12  # h v, or a part of it (nv)
-Q_NEW = 13  # configuration at the second node (nq)
-Q_MID = 14  # configuration of the third side (nq)
-Q_OLD = 15  # configuration at the first node (nq)
-P_OLD = 16  # momentum at the first node (nv)
-TRIAL = 17  # where a line search started from (nv)
-SIDE_0 = 18  # records of the links at the first node
-SIDE_1 = 19  # at the second node
-SIDE_M = 20  # between them
-FACTOR = 21  # records of the elimination
-METHOD = 22  # which discrete Lagrangian: EULER, MIDPOINT, TRAPEZOIDAL
-DELTA = 23  # direction of a line search (nv)
-SAVED = 24  # the state before the step
-SOFT = 34  # number of springs between points, whose stiffness enters Newton's matrix as further rows
-# constraints and springs, m rows in all
-LAMBDA = 25  # impulses at the first node (m)
-ROWS_OLD = 26  # Jacobian at the first node (m nv)
-ROWS_NEW = 27  # Jacobian where the constraints have to hold (m nv)
-GAP = 28  # residuals there (m)
-REPLY = 29  # Newton's matrix^-1 ROWS_OLD^T, by rows (m nv)
-SCHUR = 30  # ROWS_NEW REPLY^T, eliminated (m m)
-ORDER = 31  # order of its rows and columns (2 m), scale of its rows (m), its rank
-PUSH = 32  # right side and correction of the impulses (2 m)
-SPARE_ROWS = 33  # (m nv)
-ASIDE = 39  # what is known of singular positions (ASIDE_SIZE)
-STAGES = 35  # substeps of the composition
-TABLE = 36  # where the table of the prediction starts in system
-DENSE = 37  # J and df/dv of small trees (2 nv nv); 0: the tree is eliminated link by link
-HELD = 38  # control that is held over the step (nv), in the copy of the state at SAVED
-DATA_SIZE = 40
-EULER, MIDPOINT, TRAPEZOIDAL = 0, 1, 2
+from dalembert.kernels._fields import Count, Layout, Part, Real
+from dalembert.kernels.tree.layout import STEPPER_DATA
+
+FIRST, SECOND, MIDDLE = 0, 1, 2
+HISTORY = 12  # interval velocities that are kept
+STAGE_SIZE = 1 + HISTORY * HISTORY  # of the table
 DENSE_MOST = 8  # joints up to which dense matrices are cheaper
 
-# work, from ASIDE on: of single steps, see singular.py, trust.py
-LATER = 0  # how much later than at the second node this step takes its rows (s)
-SOLVED = 1  # 1: this step has been solved with rows taken later, and now is with those of the node
-SMALL_ROWS = 2  # 1: rows that vanish beside others do so everywhere
-USUAL = 3  # rank of the small matrix of a step that was found beside a position too
-USUAL_NODE = 4  # the same of the matrix of a node
-LIFT = 5  # by how much the small matrix lifts round-off of positions: far near singular positions
-GAIN = 6  # kinetic energy that the forces of a doubtful step give (J), and its round-off: see trust.py
-GAIN_NOISE = 7
-TOUCHED = 8  # 1: a limit pushes in this step: see side.py
-ASIDE_SIZE = 9
+STEP = Layout(
+    "Step",
+    Count("links", "number of links"),
+    Count("nq", "coordinates"),
+    Count("nv", "velocities"),
+    Count("m", "rows of constraints"),
+    Count("total", "rows of constraints, then of springs between points, whose stiffness enters Newton's matrix as further rows"),
+    Count("holonomic", "rows of constraints on positions; they come first"),
+    # the rule
+    Count("first", "first side"),
+    Count("end", "one more than the last side"),
+    Count("inside", "1: the side lies between the nodes"),
+    Real("left", "part of h with which forces of the side enter the first node"),
+    Real("turn", "a joint that turns by more than this in a step makes the step doubtful (rad): see trust.py"),
+    Count("side", "where the records of the first side start in work"),
+    # options
+    Real("tol", "size of the last correction relative to the velocity"),
+    Count("max_iterations", "of Newton's method"),
+    Count("exponential", "retraction: 0 Cayley, 1 exponential"),
+    Count("rescue", "1: repeat a step that failed with damped Newton steps, then with smaller steps"),
+    Count("stages", "substeps of the composition"),
+    Count("table", "where the table of the prediction starts in system"),
+    Count("small", "1: a dense matrix instead of one that is eliminated link by link"),
+    Count("held", "control that is held over the step (nv), in the copy of the state at saved"),
+    # vectors
+    Part("v", "nv", "velocity of the interval, the unknown"),
+    Part("dv", "nv", "correction"),
+    Part("e", "nv", "residual"),
+    Part("l", "nv", "dL/dv, averaged over the sides"),
+    Part("f_left", "nv", "force that belongs to the first node"),
+    Part("f_right", "nv", "force that belongs to the second node"),
+    Part("l_side", "nv", "dL/dv of a second side"),
+    Part("f_side", "nv", "dL/dq and forces of one side"),
+    Part("hv", "nv", "h v, or a part of it"),
+    Part("p_old", "nv", "momentum at the first node"),
+    Part("trial", "nv", "where a line search started from"),
+    Part("delta", "nv", "direction of a line search"),
+    Part("q_new", "nq", "configuration at the second node"),
+    Part("q_mid", "nq", "configuration between the nodes"),
+    Part("q_old", "nq", "configuration at the first node"),
+    Part("saved", "state", "the state before the step"),
+    # records of links at the sides
+    Part("side_0", "links side", "at the first node"),
+    Part("side_1", "links side", "at the second node"),
+    Part("side_m", "links side", "between them"),
+    # constraints and springs
+    Part("impulses", "m", "at the first node"),
+    Part("gap", "total", "residuals where the constraints have to hold"),
+    Part("right", "total", "residuals at some configuration; right side of the small matrix"),
+    Part("change", "total", "correction of the impulses"),
+    Part("order", "2 total", "order of the rows and columns of the small matrix,"),
+    Part("scales", "total", "scale of its rows"),
+    Part("rank", 1, "and its rank"),
+    Part("schur", "total total", "the small matrix, rows_new reply^T, eliminated"),
+    Part("rows_old", "total nv", "Jacobian at the first node"),
+    Part("rows_new", "total nv", "Jacobian where the constraints have to hold"),
+    Part("reply", "total nv", "Newton's matrix^-1 rows_old^T, by rows"),
+    Part("spare_rows", "total nv", "Jacobian elsewhere"),
+    # what is known of singular positions, doubtful steps and limits: singular.py, trust.py, side.py
+    Part("later", 1, "how much later than at the second node this step takes its rows (s)"),
+    Part("solved", 1, "1: this step has been solved with rows taken later, and now is with those of the node"),
+    Part("small_rows", 1, "1: rows that vanish beside others do so everywhere"),
+    Part("usual", 1, "rank of the small matrix of a step that was found beside a position too"),
+    Part("usual_node", 1, "the same of the matrix of a node"),
+    Part("lift", 1, "by how much the small matrix lifts round-off of positions: far near singular positions"),
+    Part("gain", 1, "kinetic energy that the forces of a doubtful step give (J)"),
+    Part("gain_noise", 1, "and its round-off"),
+    Part("touched", 1, "1: a limit pushes in this step"),
+    Part("dense", "small 2 nv nv", "J and df/dv of small trees"),
+    Part("factor", "links factor", "records of the elimination"),
+)
 
-# state, after q and p
-HISTORY = 12  # interval velocities that are kept
-KNOWN = 0  # how many of them the prediction may use
-STAGE = 1  # of the composition, that comes next
-BASE = 2  # h of the composition
-MISFIT = 3  # |h| times the first correction of the last step (rad, m)
-RATE = 4  # by how much a second correction was smaller than the first, when last there were two; 0: not known
-RATE_MISFIT = 5  # misfit at that time
-RATE_STEP = 6  # |h| at that time
-NOISE = 7  # correction over velocity at which the iteration last ceased to converge: round-off of long chains
-CEILING = 8  # kinetic energy that the motion cannot have; 0: forces may drive it
-STATE_TAIL = 9
-STAGE_SIZE = 1 + HISTORY * HISTORY  # of the table
+STATE = Layout(
+    "State",
+    Part("q", "nq", "configuration of the node"),
+    Part("p", "nv", "momentum of the node"),
+    Part("history", f"{HISTORY} nv", "velocities of earlier intervals, latest first"),
+    Part("known", 1, "how many of them the prediction may use"),
+    Part("stage", 1, "of the composition, that comes next"),
+    Part("base", 1, "h of the composition"),
+    Part("misfit", 1, "|h| times the first correction of the last step (rad, m)"),
+    Part("rate", 1, "by how much a second correction was smaller than the first, when last there were two; 0: not known"),
+    Part("rate_misfit", 1, "misfit at that time"),
+    Part("rate_step", 1, "|h| at that time"),
+    Part("noise", 1, "correction over velocity at which the iteration last ceased to converge: round-off of long chains"),
+    Part("ceiling", 1, "kinetic energy that the motion cannot have; 0: forces may drive it"),
+    Part("held", "nv", "control that is held over a step"),
+    Part("account", "account", "see kernels/tree/account_layout.py"),
+)
+
+places = STEP.reader(STEPPER_DATA)
+notes = STATE.reader(STEPPER_DATA, STEP.size)
 
 # record of a link at one configuration. R, P and VEL as in kernels/tree/layout.py
 MOM = 18  # momentum of the subtree (6)

@@ -28,7 +28,6 @@ from dalembert.kernels.tree.layout import (
     LOADS,
     MASS,
     MOMENT,
-    NV,
     PARENT,
     PASSIVE,
     PRISMATIC,
@@ -36,7 +35,6 @@ from dalembert.kernels.tree.layout import (
     REVOLUTE,
     SCRATCH,
     SPHERICAL,
-    STEPPER_DATA,
     V_AT,
     VEL,
     P,
@@ -45,7 +43,7 @@ from dalembert.kernels.tree.layout import (
 from dalembert.kernels.tree.limits import limit_force
 from dalembert.kernels.tree.loads import apply_loads, passive
 from dalembert.kernels.tree.record import NOT_NEGATIVE, record
-from dalembert.kernels.tree.variational.layout import ASIDE, FALL, HELD, HV, METHOD, MIDPOINT, MOM, SIDE_SIZE, STOP, TOUCHED, WRENCH
+from dalembert.kernels.tree.variational.layout import FALL, MOM, SIDE_SIZE, STOP, WRENCH, places
 
 
 @inline
@@ -128,12 +126,12 @@ def stop(system, work, i, q, side, f):
     at, out = record(HEADER, i, LINK_SIZE), record(side, i, SIDE_SIZE)
     work[out + STOP] = 0.0
     if system[at + LIMIT_STIFFNESS] != 0.0:
-        data, to = int(system[STEPPER_DATA]), int(system[at + V_AT])
-        d = 0.5 * work[record(int(system[data + HV]), to, 1)] if int(system[data + METHOD]) == MIDPOINT else 0.0
+        s, to = places(system), int(system[at + V_AT])
+        d = 0.5 * work[s.hv + to] if s.inside != 0 else 0.0
         force, work[out + STOP] = limit_force(system, at, work[record(q, int(system[at + Q_AT]), 1)], d)
         work[record(f, to, 1)] += force
         if force != 0.0:
-            work[record(int(system[data + ASIDE]), TOUCHED, 1)] = 1.0
+            work[s.touched] = 1.0
 
 
 @far(VOID(ARRAY, ARRAY, INT, INT, INT))
@@ -158,22 +156,21 @@ def evaluate(system, work, q, v, side, l, f, placed, forces, kept):
     placed: the places of the links in the records are those of q already. forces: False leaves out gravity, loads and joint forces.
     kept: so are the wrenches of the subtrees, as no load depends on the velocity.
     """
-    n = int(system[LINKS])
+    s = places(system)
     f = f & NOT_NEGATIVE
-    for i in range(n):
+    for i in range(s.links):
         if not placed:
             place(system, work, i, q, record(side, i, SIDE_SIZE))
         outward(system, work, i, v, side, forces and not kept)
-    held = int(system[int(system[STEPPER_DATA]) + HELD]) & NOT_NEGATIVE
-    for k in range(int(system[NV])):
-        work[f + k] = work[held + k] if forces else 0.0
+    for k in range(s.nv):
+        work[f + k] = work[s.held + k] if forces else 0.0
     if forces:
         if system[LOADS] != 0.0 and not kept:
             add_loads(system, work, q, v, side)
         if system[PASSIVE] != 0.0:
             passive(system, work, q, v, f)
-    for j in range(n):
-        i = n - 1 - j
+    for j in range(s.links):
+        i = s.links - 1 - j
         project(system, work, i, v, side, l, f, forces)
         if forces:
             stop(system, work, i, q, side, f)

@@ -11,28 +11,8 @@ two sides leave, then projected by its own. A rank that is no higher beside a po
 """
 
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
-from dalembert.kernels.tree.layout import CONSTRAINTS, NV, STEPPER_DATA
 from dalembert.kernels.tree.variational.constrained import impulses, push, rows_ahead, rows_at, small_matrix, velocity_of
-from dalembert.kernels.tree.variational.layout import (
-    ASIDE,
-    DV,
-    F_SIDE,
-    L_SIDE,
-    LATER,
-    ORDER,
-    PUSH,
-    Q_MID,
-    Q_OLD,
-    REPLY,
-    RETRACTION,
-    ROWS_NEW,
-    ROWS_OLD,
-    SIDE_1,
-    SMALL_ROWS,
-    USUAL,
-    USUAL_NODE,
-    V,
-)
+from dalembert.kernels.tree.variational.layout import places
 from dalembert.kernels.tree.variational.retraction import retract
 from dalembert.kernels.tree.variational.vectors import largest
 
@@ -42,103 +22,98 @@ STILL = 1e-9  # a step that moves no joint by more than this (rad, m) has no dir
 
 @inline
 def short(system, work, total, usual):
-    """True where the small matrix has a rank that is lower than its size, and not the usual one. usual: which of the two matrices."""
-    data = int(system[STEPPER_DATA])
-    rank = work[int(system[data + ORDER]) + 3 * total]
-    return rank < total and rank != work[int(system[data + ASIDE]) + usual]
+    """True where the small matrix has a rank that is lower than its size, and not the usual one. usual: where that of its kind is kept."""
+    rank = work[places(system).rank]
+    return rank < total and rank != work[usual]
 
 
 @inline
 def time_aside(h, system, work):
     """s; 0 without a motion."""
-    fastest = largest(work, int(system[int(system[STEPPER_DATA]) + V]), int(system[NV]))
+    s = places(system)
+    fastest = largest(work, s.v, s.nv)
     return ASIDE_TURN / fastest if abs(h) * fastest > STILL and fastest < 1e290 else 0.0
 
 
 @kernel
-def rows_beside(system, work, q, s, rows):
-    """Rows at work[q:] moved by the velocity of the interval for a time s."""
-    data, nv = int(system[STEPPER_DATA]), int(system[NV])
-    v, x, there = int(system[data + V]), int(system[data + L_SIDE]), int(system[data + Q_MID])
-    for i in range(nv):
-        work[x + i] = s * work[v + i]
-    retract(system, work, q, x, there, system[data + RETRACTION] != 0.0, nv < 0)
-    rows_at(system, work, there, int(system[data + PUSH]), rows)
+def rows_beside(system, work, q, time, rows):
+    """Rows at work[q:] moved by the velocity of the interval for a time."""
+    s = places(system)
+    for i in range(s.nv):
+        work[s.l_side + i] = time * work[s.v + i]
+    retract(system, work, q, s.l_side, s.q_mid, s.exponential != 0, s.nv < 0)
+    rows_at(system, work, s.q_mid, s.right, rows)
 
 
 @kernel
 def accept_rank(system, work, side, both, rows, total, wl, wr, before, usual):
     """The rank is no higher beside this position: it is the usual one, and rows that vanish are small ones where that gives more."""
-    data = int(system[STEPPER_DATA])
-    aside, rank = int(system[data + ASIDE]), int(system[data + ORDER]) + 3 * total
-    known, work[aside + SMALL_ROWS] = work[aside + SMALL_ROWS], 1.0
+    s = places(system)
+    known, work[s.small_rows] = work[s.small_rows], 1.0
     small_matrix(system, work, side, both, rows, total, wl, wr)
-    if not work[rank] > before:
-        work[aside + SMALL_ROWS] = known
+    if not work[s.rank] > before:
+        work[s.small_rows] = known
         small_matrix(system, work, side, both, rows, total, wl, wr)
-    work[aside + usual] = work[rank]
+    work[usual] = work[s.rank]
 
 
 @far(VOID(REAL, ARRAY, ARRAY, INT, BOOL, INT, REAL, REAL))
 def look_aside(h, system, work, side, both, total, wl, wr):
     """The rank of the small matrix of a step is low: take rows beside the nodes, where it is higher there."""
-    data = int(system[STEPPER_DATA])
-    aside, rows, rank = int(system[data + ASIDE]), int(system[data + ROWS_OLD]), int(system[data + ORDER]) + 3 * total
-    s, before = time_aside(h, system, work), work[rank]
-    if s == 0.0:
+    s = places(system)
+    time, before = time_aside(h, system, work), work[s.rank]
+    if time == 0.0:
         return
-    work[aside + LATER] = s if h > 0.0 else -s
-    rows_beside(system, work, int(system[data + Q_OLD]), -work[aside + LATER], rows)
+    work[s.later] = time if h > 0.0 else -time
+    rows_beside(system, work, s.q_old, -work[s.later], s.rows_old)
     rows_ahead(h, system, work)
-    small_matrix(system, work, side, both, rows, total, wl, wr)
-    if work[rank] > before:
+    small_matrix(system, work, side, both, s.rows_old, total, wl, wr)
+    if work[s.rank] > before:
         return
-    work[aside + LATER] = 0.0
-    rows_at(system, work, int(system[data + Q_OLD]), int(system[data + PUSH]), rows)
+    work[s.later] = 0.0
+    rows_at(system, work, s.q_old, s.right, s.rows_old)
     rows_ahead(h, system, work)
-    accept_rank(system, work, side, both, rows, total, wl, wr, before, USUAL)
+    accept_rank(system, work, side, both, s.rows_old, total, wl, wr, before, s.usual)
 
 
 @kernel
 def between_sides(h, system, work, q, p, m):
-    """work[p:] and the velocity work[DV:] become the mean of what the rows on both sides of a singular position leave of them."""
-    data, nv = int(system[STEPPER_DATA]), int(system[NV])
-    rows, v, mean = int(system[data + ROWS_NEW]), int(system[data + DV]), int(system[data + F_SIDE])
-    rank, side = int(system[data + ORDER]) + 3 * m, int(system[data + SIDE_1])
-    s, before = time_aside(h, system, work), work[rank]
-    if s == 0.0:
+    """work[p:] and the velocity work[s.dv:] become the mean of what the rows on both sides of a singular position leave of them."""
+    s = places(system)
+    rows, mean = s.rows_new, s.f_side
+    time, before = time_aside(h, system, work), work[s.rank]
+    if time == 0.0:
         return
-    for i in range(nv):
-        work[mean + i] = work[v + i]
+    for i in range(s.nv):
+        work[mean + i] = work[s.dv + i]
     for k in range(2):
-        rows_beside(system, work, q, s if k == 0 else -s, rows)
-        small_matrix(system, work, side, nv < 0, rows, m, 0.0, 0.0)
-        if not work[rank] > before:
+        rows_beside(system, work, q, time if k == 0 else -time, rows)
+        small_matrix(system, work, s.side_1, s.nv < 0, rows, m, 0.0, 0.0)
+        if not work[s.rank] > before:
             break
-        found = impulses(system, work, m, v, -1)
-        push(work, rows, found, m, nv, 0.5, p)
-        push(work, int(system[data + REPLY]), found, m, nv, 0.5, mean)
-    higher = work[rank] > before
-    for i in range(nv):
-        work[v + i] = work[mean + i]
-    rows_at(system, work, q, int(system[data + PUSH]), rows)
+        impulses(system, work, m, s.dv, -1)
+        push(work, rows, s.change, m, s.nv, 0.5, p)
+        push(work, s.reply, s.change, m, s.nv, 0.5, mean)
+    higher = work[s.rank] > before
+    for i in range(s.nv):
+        work[s.dv + i] = work[mean + i]
+    rows_at(system, work, q, s.right, rows)
     if higher:
-        small_matrix(system, work, side, nv < 0, rows, m, 0.0, 0.0)
+        small_matrix(system, work, s.side_1, s.nv < 0, rows, m, 0.0, 0.0)
     else:
-        accept_rank(system, work, side, nv < 0, rows, m, 0.0, 0.0, before, USUAL_NODE)
+        accept_rank(system, work, s.side_1, s.nv < 0, rows, m, 0.0, 0.0, before, s.usual_node)
 
 
 @far(BOOL(REAL, ARRAY, ARRAY, INT, INT))
 def project(h, system, work, q, p):
     """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q. False where M is singular."""
-    data = int(system[STEPPER_DATA])
-    m, nv = int(system[CONSTRAINTS]), int(system[NV])
-    side, rows, v = int(system[data + SIDE_1]), int(system[data + ROWS_NEW]), int(system[data + DV])
-    rows_at(system, work, q, int(system[data + PUSH]), rows)
-    if not velocity_of(system, work, q, p, v):
+    s = places(system)
+    rows_at(system, work, q, s.right, s.rows_new)
+    if not velocity_of(system, work, q, p, s.dv):
         return False
-    small_matrix(system, work, side, nv < 0, rows, m, 0.0, 0.0)
-    if short(system, work, m, USUAL_NODE):
-        between_sides(h, system, work, q, p, m)
-    push(work, rows, impulses(system, work, m, v, -1), m, nv, 1.0, p)
+    small_matrix(system, work, s.side_1, s.nv < 0, s.rows_new, s.m, 0.0, 0.0)
+    if short(system, work, s.m, s.usual_node):
+        between_sides(h, system, work, q, p, s.m)
+    impulses(system, work, s.m, s.dv, -1)
+    push(work, s.rows_new, s.change, s.m, s.nv, 1.0, p)
     return True

@@ -10,27 +10,10 @@ run away no part helps: the run ends.
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.status import OK, RUNAWAY, SINGULAR
 from dalembert.kernels.tree.kinematics import place
-from dalembert.kernels.tree.layout import AT_CALL, CONSTRAINTS, LINKS, NQ, NV, STEPPER_DATA
+from dalembert.kernels.tree.layout import AT_CALL
 from dalembert.kernels.tree.variational.constrained import add_impulses, begin
 from dalembert.kernels.tree.variational.history import next_stage, predict, remember
-from dalembert.kernels.tree.variational.layout import (
-    F_LEFT,
-    F_RIGHT,
-    HV,
-    METHOD,
-    MIDPOINT,
-    P_OLD,
-    Q_NEW,
-    Q_OLD,
-    RESCUE,
-    RETRACTION,
-    SAVED,
-    SIDE_0,
-    SIDE_SIZE,
-    SOFT,
-    E,
-    V,
-)
+from dalembert.kernels.tree.variational.layout import SIDE_SIZE, notes, places
 from dalembert.kernels.tree.variational.newton import ITERATIONS, RESIDUAL, newton
 from dalembert.kernels.tree.variational.retraction import retract, right_momentum
 from dalembert.kernels.tree.variational.singular import project
@@ -44,58 +27,49 @@ TRIALS = 10  # as it is, with a line search, then in 2, 4, ..., 256 parts
 @kernel
 def set_up(h, system, state, work, careful):
     """Copy the node to work, predict the velocity, place what does not change during the iteration."""
-    nq, data = int(system[NQ]), int(system[STEPPER_DATA])
-    q_old, side = int(system[data + Q_OLD]), int(system[data + SIDE_0])
-    copy(state, 0, work, q_old, nq)
-    copy(state, nq, work, int(system[data + P_OLD]), int(system[NV]))
-    predict(system, state, work, h, int(system[data + V]), careful)
-    if int(system[data + METHOD]) != MIDPOINT:
-        for i in range(int(system[LINKS])):
-            place(system, work, i, q_old, side + i * SIDE_SIZE)
-    if system[CONSTRAINTS] != 0.0 or system[data + SOFT] != 0.0:
+    s, n = places(system), notes(system)
+    copy(state, n.q, work, s.q_old, s.nq)
+    copy(state, n.p, work, s.p_old, s.nv)
+    predict(system, state, work, h, careful)
+    if s.inside == 0:
+        for i in range(s.links):
+            place(system, work, i, s.q_old, s.side_0 + i * SIDE_SIZE)
+    if s.total != 0:
         begin(system, work)
 
 
 @kernel
 def move_on(h, system, state, work):
     """Advance the state with the velocity that was found."""
-    nq, nv = int(system[NQ]), int(system[NV])
-    data = int(system[STEPPER_DATA])
-    exponential = system[data + RETRACTION] != 0.0
-    q_old, q_new, p_old = int(system[data + Q_OLD]), int(system[data + Q_NEW]), int(system[data + P_OLD])
-    v, x, out = int(system[data + V]), int(system[data + HV]), int(system[data + E])
-    bound = system[CONSTRAINTS] != 0.0
-    if bound:
-        add_impulses(system, work, 1.0, p_old)
+    s, n = places(system), notes(system)
+    if s.m != 0:
+        add_impulses(system, work, 1.0, s.p_old)
     check, status = doubtful(h, system, state, work), OK
     if check:
         work_done(h, system, work)
-    for i in range(nv):
-        work[x + i] = h * work[v + i]
-    retract(system, work, q_old, x, q_new, exponential, False)
-    right_momentum(system, work, h, x, p_old, int(system[data + F_LEFT]), int(system[data + F_RIGHT]), out, exponential)
-    if bound and not project(h, system, work, q_new, out):
+    for i in range(s.nv):
+        work[s.hv + i] = h * work[s.v + i]
+    retract(system, work, s.q_old, s.hv, s.q_new, s.exponential != 0, False)
+    right_momentum(system, work, h, s.hv, s.p_old, s.f_left, s.f_right, s.e, s.exponential != 0)
+    if s.m != 0 and not project(h, system, work, s.q_new, s.e):
         return SINGULAR
     if check:
-        status = trusted(system, state, work, out)
+        status = trusted(system, state, work, s.e)
         if status != OK:
             return status
-    copy(work, q_new, state, 0, nq)
-    copy(work, out, state, nq, nv)
-    remember(system, state, work, h, v)
+    copy(work, s.q_new, state, n.q, s.nq)
+    copy(work, s.e, state, n.p, s.nv)
+    remember(system, state, work)
     return OK
 
 
 @kernel
 def step(t, h, system, state, work, info):
     """One step, and where it fails and rescue is on, the same once more with a line search, then in parts (info[SUBSTEPS] of them)."""
-    data = int(system[STEPPER_DATA])
-    rescue = system[data + RESCUE] != 0.0
-    saved, size = int(system[data + SAVED]), state.shape[0]
+    s = places(system)
+    size, status, parts = state.shape[0], OK, 1
     info[ITERATIONS], info[RESIDUAL], info[SUBSTEPS] = 0.0, 0.0, 0.0
-    copy(state, 0, work, saved, size)
-    status = OK
-    parts = 1
+    copy(state, 0, work, s.saved, size)
     for trial in range(TRIALS):
         if trial > 1:
             parts *= 2
@@ -107,9 +81,9 @@ def step(t, h, system, state, work, info):
                 status = move_on(h / parts, system, state, work)
             if status != OK:
                 break
-        if status in (OK, RUNAWAY) or not rescue:
+        if status in (OK, RUNAWAY) or s.rescue == 0:
             break
-        copy(work, saved, state, 0, size)
+        copy(work, s.saved, state, 0, size)
     next_stage(system, state)
     if status == OK and parts > 1:
         info[SUBSTEPS] = parts
