@@ -4,7 +4,7 @@
     Real(name, meaning)             a number
     Count(name, meaning)            a whole number, not negative
 
-    RECORD = Record(parts)          fixed sizes: RECORD.starts are the offsets of its parts, RECORD.size their sum
+    RECORD = Record(parts)          fixed sizes: RECORD.starts are the offsets of its parts, RECORD.size where they end
     LAYOUT = Layout(name, entries)  sizes that are known when a machine is compiled:
         LAYOUT.lay(start, numbers, sizes)   one number per entry for the system array: where each part starts, or the number itself
         read = LAYOUT.reader(base, skip)    s = read(system), in kernels: all of them, by name: work[s.v + i], s.tol
@@ -53,12 +53,12 @@ def numbers_in(size: int | str, sizes: Mapping[str, int]) -> int:
 
 
 class Record:
-    """Parts of fixed sizes."""
+    """Parts of fixed sizes. start: where the first one is, behind what other records have in common with this one."""
 
-    def __init__(self, *parts: Part):
+    def __init__(self, *parts: Part, start: int = 0):
         self.parts = parts
-        ends = np.cumsum([int(part.size) for part in parts]).tolist()
-        self.starts: tuple[int, ...] = (0, *ends[:-1])
+        ends = (start + np.cumsum([int(part.size) for part in parts])).tolist()
+        self.starts: tuple[int, ...] = (start, *ends[:-1])
         self.size: int = ends[-1]
 
 

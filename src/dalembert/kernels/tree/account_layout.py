@@ -1,12 +1,17 @@
 """Columns of the account of a tree, at the end of its state, behind the control that is held: sums from the start of the run."""
 
-CONTROL = 0  # work of the control, J,
-FUNCTION = 1  # of forces that were given as functions,
-WRENCH = 2  # of wrenches,
-DAMPING = 3  # of dampers in joints, on bodies and in springs,
-LIMITS = 4  # of joint limits that give way
-PUSH = 5  # integral of sum |tau| of the control: 0 as long as it is silent
-IMPULSE = 6  # of everything from outside, reactions apart: angular about the world origin, linear
-SIZE = 12
+from dalembert.kernels._fields import Part, Record
+
+ACCOUNT = Record(
+    Part("CONTROL", 1, "work of the control, J,"),
+    Part("FUNCTION", 1, "of forces that were given as functions,"),
+    Part("WRENCH", 1, "of wrenches,"),
+    Part("DAMPING", 1, "of dampers in joints, on bodies and in springs,"),
+    Part("LIMITS", 1, "of joint limits that give way"),
+    Part("PUSH", 1, "integral of sum |tau| of the control: 0 as long as it is silent"),
+    Part("IMPULSE", 6, "of everything from outside, reactions apart: angular about the world origin, linear"),
+)
+CONTROL, FUNCTION, WRENCH, DAMPING, LIMITS, PUSH, IMPULSE = ACCOUNT.starts
+SIZE = ACCOUNT.size
 
 WORKS = ("control", "function", "wrench", "damping", "limits")

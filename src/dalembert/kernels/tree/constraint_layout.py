@@ -4,6 +4,8 @@ There is one record per row. Link A carries the parent, link B the child; -1 is 
 the world for -1). First come the rows on positions (`HOLONOMIC` of the header), then those on velocities alone.
 """
 
+from dalembert.kernels._fields import Part, Record
+
 # what a row holds to zero; p_A, p_B: world positions of the two points, d = p_B - p_A, a: fixed in A, b: fixed in B
 SHIFT_WORLD = 0  # a . d, a given in world axes
 SHIFT = 1  # a . d
@@ -20,17 +22,21 @@ OPPOSITE = 1e-14  # 1 + a . c of a tilt below this: axes that are opposite to ro
 # which component of a contact
 HEADING, SIDEWAYS, HEIGHT = 0, 1, 2
 
-ROW_KIND = 0
-ROW_LINK_A = 1
-ROW_LINK_B = 2
-ROW_POINT_A = 3
-ROW_POINT_B = 6
-ROW_A = 9
-ROW_B = 12
-ROW_VALUE = 15
-ROW_WHICH = 16  # contact: component
-ROW_TURN_A = 17  # turn: 9 numbers by rows; contact of a ball: its heading, fixed in A
-ROW_TURN_B = 26  # turn: 9 numbers by rows; tilt: the axis, fixed in B
-ROW_DEGREE = 35  # coupling: number of coefficients
-ROW_POLYNOMIAL = 36  # coupling: where in system they are, lowest first
-ROW_SIZE = 37
+CONSTRAINT = Record(
+    Part("ROW_KIND", 1, "what the row holds to zero"),
+    Part("ROW_LINK_A", 1, "-1: the world"),
+    Part("ROW_LINK_B", 1, "-1: the world"),
+    Part("ROW_POINT_A", 3, "on A"),
+    Part("ROW_POINT_B", 3, "on B"),
+    Part("ROW_A", 3, "direction a"),
+    Part("ROW_B", 3, "direction b"),
+    Part("ROW_VALUE", 1, "value"),
+    Part("ROW_WHICH", 1, "contact: component"),
+    Part("ROW_TURN_A", 9, "turn: by rows; contact of a ball: its heading, fixed in A"),
+    Part("ROW_TURN_B", 9, "turn: by rows; tilt: the axis, fixed in B"),
+    Part("ROW_DEGREE", 1, "coupling: number of coefficients"),
+    Part("ROW_POLYNOMIAL", 1, "coupling: where in system they are, lowest first"),
+)
+ROW_KIND, ROW_LINK_A, ROW_LINK_B, ROW_POINT_A, ROW_POINT_B, ROW_A, ROW_B, ROW_VALUE, ROW_WHICH = CONSTRAINT.starts[:9]
+ROW_TURN_A, ROW_TURN_B, ROW_DEGREE, ROW_POLYNOMIAL = CONSTRAINT.starts[9:]
+ROW_SIZE = CONSTRAINT.size

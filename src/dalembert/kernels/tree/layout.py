@@ -10,6 +10,8 @@ children.
 Vectors are in link axes unless marked; twists and wrenches are angular first. Whole numbers are stored as floats.
 """
 
+from dalembert.kernels._fields import Part, Record
+
 # kinds of primitive joints
 REVOLUTE, PRISMATIC, SPHERICAL, FREE = 0, 1, 2, 3
 NQ_OF = (1, 1, 4, 7)
@@ -42,24 +44,28 @@ STAGED = 31  # 1: after a step its stages are in work, by the tableau of `lie_rk
 HEADER = 32
 
 # system: one record per link, from HEADER on
-PARENT = 0  # -1: the world
-KIND = 1
-Q_AT = 2
-V_AT = 3
-R_TREE = 4  # parent axes <- joint axes, by rows
-P_TREE = 13
-MASS = 16
-MOMENT = 17  # mass times centre of mass
-INERTIA = 20  # about the link's origin: xx, yy, zz, xy, xz, yz
-ARMATURE = 26
-DAMPING = 27
-STIFFNESS = 28
-REST = 29
-LIMIT_LOW = 30  # joint limits, +-inf where there are none
-LIMIT_HIGH = 31
-LIMIT_STIFFNESS = 32  # of limits that give way; 0: not in force
-CARRIED = 33  # last link of the joint, if that joint hangs on the world; else -1
-LINK_SIZE = 34
+LINK = Record(
+    Part("PARENT", 1, "-1: the world"),
+    Part("KIND", 1, "of the primitive joint"),
+    Part("Q_AT", 1, "where its coordinates start in q"),
+    Part("V_AT", 1, "and in v"),
+    Part("R_TREE", 9, "parent axes <- joint axes, by rows"),
+    Part("P_TREE", 3, "origin of the joint in the parent"),
+    Part("MASS", 1, "kg"),
+    Part("MOMENT", 3, "mass times centre of mass"),
+    Part("INERTIA", 6, "about the link's origin: xx, yy, zz, xy, xz, yz"),
+    Part("ARMATURE", 1, "inertia of the joint's motor"),
+    Part("DAMPING", 1, "of the joint"),
+    Part("STIFFNESS", 1, "of the joint"),
+    Part("REST", 1, "where its spring is at rest"),
+    Part("LIMIT_LOW", 1, "joint limits, +-inf where there are none"),
+    Part("LIMIT_HIGH", 1, "the other one"),
+    Part("LIMIT_STIFFNESS", 1, "of limits that give way; 0: not in force"),
+    Part("CARRIED", 1, "last link of the joint, if that joint hangs on the world; else -1"),
+)
+PARENT, KIND, Q_AT, V_AT, R_TREE, P_TREE, MASS, MOMENT, INERTIA, ARMATURE, DAMPING, STIFFNESS, REST = LINK.starts[:13]
+LIMIT_LOW, LIMIT_HIGH, LIMIT_STIFFNESS, CARRIED = LINK.starts[13:]
+LINK_SIZE = LINK.size
 
 # system: one record per load: a wrench on a link (kinds 0, 1) or a spring between two points (kind 2)
 LOAD_KIND = 0  # 0: constant in link axes, 1: constant in world axes, 2: spring, 3: drag on a point and on the rotation
@@ -75,21 +81,24 @@ LOAD_DAMPING = 17
 LOAD_SIZE = 18
 
 # work: one record per link, from 0 on
-R = 0  # parent axes <- link axes (9)
-P = 9  # origin of the link in parent axes (3)
-VEL = 12  # twist (6)
-BIAS = 18  # velocity-dependent acceleration (6)
-A = 24  # articulated inertia: angular block (9), coupling block (9), linear block (9)
-B = 33
-M = 42
-FORCE = 51  # bias wrench (6)
-U = 57  # inertia times joint axis (6); spherical and free joints use their own solve
-D_INV = 63
-RESIDUAL = 64  # tau - S^T FORCE (up to 6)
-ACC = 70  # spatial acceleration (6)
-R_W = 76  # world axes <- link axes (9)
-P_W = 85  # origin in the world (3)
-SOLVE = 88  # matrix and right side of a 6x6 solve (42)
-SCRATCH = 130
+SCRATCH_RECORD = Record(
+    Part("R", 9, "parent axes <- link axes"),
+    Part("P", 3, "origin of the link in parent axes"),
+    Part("VEL", 6, "twist"),
+    Part("BIAS", 6, "velocity-dependent acceleration"),
+    Part("A", 9, "articulated inertia: angular block,"),
+    Part("B", 9, "coupling block,"),
+    Part("M", 9, "linear block"),
+    Part("FORCE", 6, "bias wrench"),
+    Part("U", 6, "inertia times joint axis; spherical and free joints use their own solve"),
+    Part("D_INV", 1, "inverse of the inertia along the axis"),
+    Part("RESIDUAL", 6, "tau - S^T FORCE, up to six numbers"),
+    Part("ACC", 6, "spatial acceleration"),
+    Part("R_W", 9, "world axes <- link axes"),
+    Part("P_W", 3, "origin in the world"),
+    Part("SOLVE", 42, "matrix and right side of a 6x6 solve"),
+)
+R, P, VEL, BIAS, A, B, M, FORCE, U, D_INV, RESIDUAL, ACC, R_W, P_W, SOLVE = SCRATCH_RECORD.starts
+SCRATCH = SCRATCH_RECORD.size
 
 INFO_SIZE = 4

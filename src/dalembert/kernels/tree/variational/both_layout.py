@@ -4,11 +4,18 @@ A joint of n degrees of freedom (1, spherical 3) has n columns of twelve numbers
 right side. A free joint keeps the record of `base.py` instead.
 """
 
-INERTIA = 0  # A, 12 x 12 by rows; dead after the factorisation
-BIAS = 0  # B (12), in its place
-MOVE = 12  # y (12)
-FRAME_0 = 144  # axes (9) and origin (3) of the link in the root link at the first node; dead after the factorisation
-FRAME_1 = 156  # at the second node
-COLUMNS = 168  # s, then a, u, w
-FREE_RECORD = 144  # 160 numbers
-BOTH_SIZE = 328
+from dalembert.kernels._fields import Part, Record
+from dalembert.kernels.tree.variational.layout import FACTOR_SIZE
+
+ELIMINATED = Record(
+    Part("INERTIA", 144, "A, 12 x 12 by rows"),
+    Part("FRAME_0", 12, "axes and origin of the link in the root link at the first node"),
+    Part("FRAME_1", 12, "at the second node"),
+    Part("COLUMNS", 160, "s, then a, u, w, D, the right side"),
+)
+INERTIA, FRAME_0, FRAME_1, COLUMNS = ELIMINATED.starts
+SOLVED = Record(Part("BIAS", 12, "B, in the place of A, which is dead after the factorisation"), Part("MOVE", 12, "y"))
+BIAS, MOVE = SOLVED.starts
+FREE = Record(Part("FREE_RECORD", FACTOR_SIZE, "of a free joint, in the place of the frames and columns"), start=FRAME_0)
+(FREE_RECORD,) = FREE.starts
+BOTH_SIZE = max(ELIMINATED.size, FREE.size)

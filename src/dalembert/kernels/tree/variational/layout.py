@@ -12,7 +12,7 @@ MIDDLE q_k+1/2.
     n = notes(system)     state[n.rate]
 """
 
-from dalembert.kernels._fields import Count, Layout, Part, Real
+from dalembert.kernels._fields import Count, Layout, Part, Real, Record
 from dalembert.kernels.tree.layout import STEPPER_DATA
 
 FIRST, SECOND, MIDDLE = 0, 1, 2
@@ -113,35 +113,50 @@ STATE = Layout(
 places = STEP.reader(STEPPER_DATA)
 notes = STATE.reader(STEPPER_DATA, STEP.size)
 
-# record of a link at one configuration. R, P and VEL as in kernels/tree/layout.py
-MOM = 18  # momentum of the subtree (6)
-WRENCH = 24  # forces on the subtree (6)
-FALL = 30  # gravity in link axes (3)
-STOP = 33  # stiffness of a joint limit that is exceeded
-SIDE_SIZE = 34
+# record of a link at one side; R, P and VEL as in kernels/tree/layout.py
+SIDE = Record(
+    Part("R", 9, "parent axes <- link axes"),
+    Part("P", 3, "origin of the link in parent axes"),
+    Part("VEL", 6, "twist"),
+    Part("MOM", 6, "momentum of the subtree"),
+    Part("WRENCH", 6, "forces on the subtree"),
+    Part("FALL", 3, "gravity in link axes"),
+    Part("STOP", 1, "stiffness of a joint limit that is exceeded"),
+)
+MOM, WRENCH, FALL, STOP = SIDE.starts[3:]
+SIDE_SIZE = SIDE.size
 
 # record of a link in the elimination, in axes of the root link of its tree and about one origin (`one_joint.py`)
-INERTIA = 0  # A, 6 x 6 by rows; dead after the factorisation
-BIAS = 0  # B (6), in its place
-MOVE = 6  # y (6)
-FRAME = 36  # axes (9) and origin (3) of the link there; dead after the factorisation
-# one degree of freedom
-SHIFT = 48  # s (6)
-ROW = 54  # a (6)
-UP = 60  # u / D (6)
-DOWN = 66  # w (6)
-D_INV = 72
-RIGHT = 73  # (e + a^T B) / D
-# spherical: the same with three columns of six numbers
-BALL_SHIFT = 48
-BALL_ROW = 66
-BALL_UP = 84
-BALL_DOWN = 102
-BALL_D = 120  # inverse of D (9)
-BALL_RIGHT = 129  # (3)
-# free: the root
-FREE_ROW = 48  # T, three blocks (27)
-FREE_D = 75  # inverse of D (36)
-FREE_RIGHT = 111  # (6)
-FREE_SPARE = 117  # (36)
-FACTOR_SIZE = 160
+ELIMINATED = Record(Part("INERTIA", 36, "A, 6 x 6 by rows"), Part("FRAME", 12, "axes and origin of the link there"))
+INERTIA, FRAME = ELIMINATED.starts
+SOLVED = Record(Part("BIAS", 6, "B, in the place of A, which is dead after the factorisation"), Part("MOVE", 6, "y"))
+BIAS, MOVE = SOLVED.starts
+ONE = Record(
+    Part("SHIFT", 6, "s, of a joint of one degree of freedom"),
+    Part("ROW", 6, "a"),
+    Part("UP", 6, "u / D"),
+    Part("DOWN", 6, "w"),
+    Part("D_INV", 1, "1 / D"),
+    Part("RIGHT", 1, "(e + a^T B) / D"),
+    start=ELIMINATED.size,
+)
+SHIFT, ROW, UP, DOWN, D_INV, RIGHT = ONE.starts
+BALL = Record(
+    Part("BALL_SHIFT", 18, "s, of a spherical joint: three columns"),
+    Part("BALL_ROW", 18, "a"),
+    Part("BALL_UP", 18, "u D^-1"),
+    Part("BALL_DOWN", 18, "w"),
+    Part("BALL_D", 9, "inverse of D"),
+    Part("BALL_RIGHT", 3, "D^-1 (e + a^T B)"),
+    start=ELIMINATED.size,
+)
+BALL_SHIFT, BALL_ROW, BALL_UP, BALL_DOWN, BALL_D, BALL_RIGHT = BALL.starts
+BASE = Record(
+    Part("FREE_ROW", 27, "T of a free joint, the root: three blocks"),
+    Part("FREE_D", 36, "inverse of D"),
+    Part("FREE_RIGHT", 6, "D^-1 (e + a^T B)"),
+    Part("FREE_SPARE", 36, "room for the inversion"),
+    start=ELIMINATED.size,
+)
+FREE_ROW, FREE_D, FREE_RIGHT, FREE_SPARE = BASE.starts
+FACTOR_SIZE = 160  # a whole number of cache lines, not less than ONE.size, BALL.size, BASE.size
