@@ -26,7 +26,14 @@ from dalembert.model.rotation import Array, cross, matrix
 if TYPE_CHECKING:
     from dalembert.model.model import Model
 
-PRIMITIVES = {"revolute": at.REVOLUTE, "prismatic": at.PRISMATIC, "spherical": at.SPHERICAL, "free": at.FREE}
+#: kind in the kernels, turn about and slide along the axis
+PRIMITIVES: dict[str, tuple[int, float, float]] = {
+    "revolute": (at.REVOLUTE, 1.0, 0.0),
+    "prismatic": (at.PRISMATIC, 0.0, 1.0),
+    "screw": (at.PRISMATIC, 1.0, 0.0),
+    "spherical": (at.SPHERICAL, 0.0, 0.0),
+    "free": (at.FREE, 0.0, 0.0),
+}
 
 
 @dataclass
@@ -40,6 +47,8 @@ class Link:
     R_tree: Array
     p_tree: Array
     joint: Joint
+    turn: float = 0.0  # of a joint of one degree of freedom: rotation about z per unit of its coordinate,
+    slide: float = 0.0  # shift along z
     mass: float = 0.0
     moment: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
@@ -121,10 +130,10 @@ def _add_joint(tree: Tree, model: Model, joint: Joint, q_at: int, v_at: int) -> 
         p = parent.p + parent.R @ (R_WP.T @ (joint.anchor - p_WP))
         offset = R_WC.T @ (child.position - joint.anchor)  # child frame from the anchor, joint axes
     link = parent.link
-    for kind_name, axis in joint.coordinates.primitives(model.joint_axes(joint)):
-        kind = PRIMITIVES[kind_name]
+    for name, axis, *pitch in joint.coordinates.primitives(model.joint_axes(joint)):
+        kind, turn, slide = PRIMITIVES[name]
         Q = np.eye(3) if axis is None else align_z(np.asarray(axis))
-        tree.links.append(Link(link, kind, q_at, v_at, R @ Q, p, joint))
+        tree.links.append(Link(link, kind, q_at, v_at, R @ Q, p, joint, turn, pitch[0] if pitch else slide))
         link, R, p = len(tree.links) - 1, Q.T, np.zeros(3)
         q_at += at.NQ_OF[kind]
         v_at += at.NV_OF[kind]
@@ -212,6 +221,7 @@ def record_of(link: Link) -> Array:
     r[at.PARENT], r[at.KIND], r[at.Q_AT], r[at.V_AT] = link.parent, link.kind, link.q_at, link.v_at
     r[at.R_TREE : at.R_TREE + 9] = link.R_tree.ravel()
     r[at.P_TREE : at.P_TREE + 3] = link.p_tree
+    r[at.TURNS], r[at.SLIDES] = link.turn, link.slide
     r[at.MASS] = link.mass
     r[at.MOMENT : at.MOMENT + 3] = link.moment
     I = link.inertia

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.errors import UnsupportedError
 from dalembert.kernels.tree import layout as at
 from dalembert.model.compile_tree import Link, build_tree
 from dalembert.model.rotation import matrix
@@ -30,6 +31,8 @@ def chart_tree(model: Model, q: Array) -> tuple[DenseTree, Array]:
     coordinates = np.zeros(model.nv)
     for link in build_tree(model).links:
         parent = -1 if link.parent < 0 else last[link.parent]
+        if link.turn * link.slide != 0.0:
+            raise UnsupportedError(f"joint {link.joint.name!r} is a screw; expected rotations and shifts about fixed axes.")
         if link.kind in (at.REVOLUTE, at.PRISMATIC):
             coordinates[link.v_at] = q[link.q_at]
             links.append(replace(link, parent=parent))

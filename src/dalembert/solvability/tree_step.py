@@ -102,7 +102,7 @@ def dense_tree(model: Model) -> DenseTree:
     if not links:
         raise UnsupportedError(f"{model!r} has no degree of freedom.")
     for link in links:
-        if link.kind not in (at.REVOLUTE, at.PRISMATIC):
+        if link.kind not in (at.REVOLUTE, at.PRISMATIC) or link.turn * link.slide != 0.0:
             raise UnsupportedError(f"joint {link.joint.name!r} is {link.joint.kind}; expected rotations and shifts about fixed axes.")
     where = {id(link): i for i, link in enumerate(links)}
     parent = np.array([-1 if link.parent < 0 else where[id(tree.links[link.parent])] for link in links])

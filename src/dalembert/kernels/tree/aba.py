@@ -35,8 +35,10 @@ from dalembert.kernels.tree.layout import (
     RESIDUAL,
     REVOLUTE,
     SCRATCH,
+    SLIDES,
     SOLVE,
     SPHERICAL,
+    TURNS,
     V_AT,
     VEL,
     A,
@@ -134,8 +136,10 @@ def inward_single(system, work, i, tau, revolute):
         u_ang, u_lin = (a[2], a[5], a[8]), (b[6], b[7], b[8])
         d, u = a[8] + system[at + ARMATURE], t - n[2]
     else:
-        u_ang, u_lin = (b[2], b[5], b[8]), (m[2], m[5], m[8])
-        d, u = m[8] + system[at + ARMATURE], t - f[2]
+        turn, slide = system[at + TURNS], system[at + SLIDES]
+        u_ang = (slide * b[2] + turn * a[2], slide * b[5] + turn * a[5], slide * b[8] + turn * a[8])
+        u_lin = (slide * m[2] + turn * b[6], slide * m[5] + turn * b[7], slide * m[8] + turn * b[8])
+        d, u = slide * u_lin[2] + turn * u_ang[2] + system[at + ARMATURE], t - slide * f[2] - turn * n[2]
     if not d > 0.0:
         return False
     d_inv = 1.0 / d
@@ -251,7 +255,7 @@ def outward(system, work, i, tau, acc):
         if kind == REVOLUTE:
             alpha = (alpha[0], alpha[1], alpha[2] + qdd)
         else:
-            a = (a[0], a[1], a[2] + qdd)
+            alpha, a = (alpha[0], alpha[1], alpha[2] + system[at + TURNS] * qdd), (a[0], a[1], a[2] + system[at + SLIDES] * qdd)
     elif kind == SPHERICAL:
         right = sub(load3(work, out + RESIDUAL), add(mat_vec(load9(work, out + A), alpha), mat_vec(load9(work, out + B), a)))
         qdd3 = mat_vec(load9(work, out + SOLVE), right)

@@ -54,7 +54,9 @@ from dalembert.kernels.tree.layout import (
     R_W,
     REVOLUTE,
     SCRATCH,
+    SLIDES,
     SPHERICAL,
+    TURNS,
     V_AT,
     VEL,
     P,
@@ -97,7 +99,9 @@ def joint_wrench(system, work, i, tau):
     if kind == REVOLUTE:
         return scale(work[vi], axis), zero, place
     if kind == PRISMATIC:
-        return zero, scale(work[vi], axis), place
+        turn, slide = system[at + TURNS], system[at + SLIDES]
+        along = scale(work[vi] / (turn * turn + slide * slide), axis)  # of all wrenches that do this work the smallest
+        return scale(turn, along), scale(slide, along), place
     torque = mat_vec(rot, load3(work, vi))
     return torque, (zero if kind == SPHERICAL else mat_vec(rot, load3(work, vi + 3))), place
 

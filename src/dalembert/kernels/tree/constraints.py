@@ -76,8 +76,9 @@ from dalembert.kernels.tree.layout import (
     PRISMATIC,
     Q_AT,
     R_W,
-    REVOLUTE,
     SCRATCH,
+    SLIDES,
+    TURNS,
     V_AT,
 )
 
@@ -217,11 +218,11 @@ def add_wrench(system, work, link, sign, f, n, x, row):
         rot = load9(work, i * SCRATCH + R_W)
         kind, vi = int(system[at + KIND]), row + int(system[at + V_AT])
         if kind == PRISMATIC:
-            work[vi] += sign * (rot[2] * f[0] + rot[5] * f[1] + rot[8] * f[2])
-        else:
+            work[vi] += sign * system[at + SLIDES] * (rot[2] * f[0] + rot[5] * f[1] + rot[8] * f[2])
+        if kind != PRISMATIC or system[at + TURNS] != 0.0:
             torque = add(n, cross(sub(x, load3(work, i * SCRATCH + P_W)), f))
-            if kind == REVOLUTE:
-                work[vi] += sign * (rot[2] * torque[0] + rot[5] * torque[1] + rot[8] * torque[2])
+            if kind <= PRISMATIC:
+                work[vi] += sign * system[at + TURNS] * (rot[2] * torque[0] + rot[5] * torque[1] + rot[8] * torque[2])
             else:
                 torque = apply_transposed(rot, torque)
                 for k in range(3):

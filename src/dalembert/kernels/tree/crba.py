@@ -7,8 +7,27 @@ from dalembert.kernels._jit import kernel
 from dalembert.kernels.mat3 import load9
 from dalembert.kernels.smallmat import add, cross, load3, mat_vec, store3
 from dalembert.kernels.tree.aba import pass_inward, rigid
-from dalembert.kernels.tree.layout import ARMATURE, FORCE, HEADER, KIND, LINK_SIZE, LINKS, NV, PARENT, SCRATCH, V_AT, A, B, M, P, R
-from dalembert.kernels.tree.subspace import degrees, first
+from dalembert.kernels.tree.layout import (
+    ARMATURE,
+    FORCE,
+    HEADER,
+    KIND,
+    LINK_SIZE,
+    LINKS,
+    NV,
+    PARENT,
+    PRISMATIC,
+    SCRATCH,
+    SLIDES,
+    TURNS,
+    V_AT,
+    A,
+    B,
+    M,
+    P,
+    R,
+)
+from dalembert.kernels.tree.subspace import along, degrees, first
 
 
 @kernel
@@ -37,7 +56,8 @@ def column(system, work, i, k, nv, out):
     """Entries of M for degree k of link i and all degrees of i and its ancestors."""
     at = HEADER + i * LINK_SIZE
     scratch = i * SCRATCH
-    c = first(int(system[at + KIND])) + k
+    kind = int(system[at + KIND])
+    c = first(kind) + k
     me = int(system[at + V_AT]) + k
     for r in range(3):
         if c < 3:
@@ -46,6 +66,10 @@ def column(system, work, i, k, nv, out):
         else:
             work[scratch + FORCE + r] = work[scratch + B + 3 * r + c - 3]
             work[scratch + FORCE + 3 + r] = work[scratch + M + 3 * r + c - 3]
+        if kind == PRISMATIC:
+            turn, slide = system[at + TURNS], system[at + SLIDES]
+            work[scratch + FORCE + r] = slide * work[scratch + FORCE + r] + turn * work[scratch + A + 3 * r + 2]
+            work[scratch + FORCE + 3 + r] = slide * work[scratch + FORCE + 3 + r] + turn * work[scratch + B + 6 + r]
     n, f = load3(work, scratch + FORCE), load3(work, scratch + FORCE + 3)
     link = i
     while link >= 0:
@@ -55,7 +79,7 @@ def column(system, work, i, k, nv, out):
         store3(work, scratch + FORCE + 3, f)
         for d in range(degrees(kind)):
             other = int(system[record + V_AT]) + d
-            value = work[scratch + FORCE + first(kind) + d]
+            value = along(system, record, kind, d, work, scratch + FORCE)
             work[out + me * nv + other] = value
             work[out + other * nv + me] = value
         rot = load9(work, link * SCRATCH + R)

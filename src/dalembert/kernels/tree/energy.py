@@ -21,13 +21,16 @@ from dalembert.kernels.tree.layout import (
     MOMENT,
     P_W,
     PARENT,
+    PRISMATIC,
     R_W,
     SCRATCH,
+    SLIDES,
+    TURNS,
     V_AT,
     VEL,
 )
 from dalembert.kernels.tree.rnea import send_to_parent
-from dalembert.kernels.tree.subspace import degrees, first
+from dalembert.kernels.tree.subspace import along, degrees, first
 
 
 @kernel
@@ -92,9 +95,10 @@ def momenta(system, work, v, out, gradient):
         a, b = scale(-1.0, add(cross(omega, L), cross(vel, p))), scale(-1.0, cross(omega, p))
         six = (a[0], a[1], a[2], b[0], b[1], b[2])
         for k in range(degrees(kind)):
-            c = first(kind) + k
-            work[out + vi + k] = work[at + FORCE + c] + system[record + ARMATURE] * work[v + vi + k]
-            work[gradient + vi + k] = six[c]
+            work[out + vi + k] = along(system, record, kind, k, work, at + FORCE) + system[record + ARMATURE] * work[v + vi + k]
+            work[gradient + vi + k] = six[first(kind) + k]
+        if kind == PRISMATIC:
+            work[gradient + vi] = system[record + SLIDES] * six[5] + system[record + TURNS] * six[2]
         parent = int(system[record + PARENT])
         if parent >= 0:
             send_to_parent(work, i, parent)
@@ -116,7 +120,7 @@ def gravity_gradient(system, work, out):
         record = HEADER + i * LINK_SIZE
         kind, vi = int(system[record + KIND]), int(system[record + V_AT])
         for k in range(degrees(kind)):
-            work[out + vi + k] = work[i * SCRATCH + FORCE + first(kind) + k]
+            work[out + vi + k] = along(system, record, kind, k, work, i * SCRATCH + FORCE)
         parent = int(system[record + PARENT])
         if parent >= 0:
             send_to_parent(work, i, parent)

@@ -6,9 +6,9 @@ A column of link i on the path to the root is the joint axis S_i carried to the 
 
 from dalembert.kernels._jit import ARRAY, INT, VOID, kernel
 from dalembert.kernels.mat3 import apply_transposed, load9, mul
-from dalembert.kernels.smallmat import add, cross, dot, load3, mat_vec, sub
+from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, sub
 from dalembert.kernels.tree.kinematics import sweep, world
-from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, NV, P_W, PARENT, R_W, SCRATCH, V_AT
+from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, NV, P_W, PARENT, PRISMATIC, R_W, SCRATCH, SLIDES, TURNS, V_AT
 from dalembert.kernels.tree.subspace import degrees, first
 
 
@@ -31,10 +31,13 @@ def body_jacobian(system, work, link, R_LB, p_LB, out):
             c = first(kind) + k
             axis = (1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0)
             direction = mat_vec(rot, axis)
-            linear = apply_transposed(rot_b, cross(direction, lever) if c < 3 else direction)
-            angular = apply_transposed(rot_b, direction)
+            turn, slide = (1.0, 0.0) if c < 3 else (0.0, 1.0)
+            if kind == PRISMATIC:
+                turn, slide = system[at + TURNS], system[at + SLIDES]
+            angular = apply_transposed(rot_b, scale(turn, direction))
+            linear = apply_transposed(rot_b, axpy(slide, direction, scale(turn, cross(direction, lever))))
             for r in range(3):
-                work[out + r * nv + vi + k] = angular[r] if c < 3 else 0.0
+                work[out + r * nv + vi + k] = angular[r]
                 work[out + (r + 3) * nv + vi + k] = linear[r]
         i = int(system[at + PARENT])
 
@@ -70,4 +73,6 @@ def push(system, work, q, v, link, given, tau):
             c = first(kind) + k
             d = mat_vec(rot, (1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0))
             tau[vi + k] = dot(d, moment) if c < 3 else dot(d, F)
+            if kind == PRISMATIC:
+                tau[vi] = system[at + SLIDES] * dot(d, F) + system[at + TURNS] * dot(d, moment)
         i = int(system[at + PARENT])

@@ -10,6 +10,7 @@ from dalembert.kernels.mat3 import apply_transposed, load9, mul, store9
 from dalembert.kernels.smallmat import add, cross, load3, mat_vec, store3
 from dalembert.kernels.tree.layout import (
     BIAS,
+    FREE,
     HEADER,
     KIND,
     LINK_SIZE,
@@ -23,7 +24,9 @@ from dalembert.kernels.tree.layout import (
     R_W,
     REVOLUTE,
     SCRATCH,
+    SLIDES,
     SPHERICAL,
+    TURNS,
     V_AT,
     VEL,
     P,
@@ -51,20 +54,21 @@ def place(system, work, i, q, out):
     qi = record(q, int(system[at + Q_AT]), 1)
     tree = load9(system, at + R_TREE)
     p = load3(system, at + P_TREE)
-    if kind == REVOLUTE:
-        s, c = sin_cos(work[qi])
+    rot, turn = tree, 1.0 if kind == REVOLUTE else 0.0
+    if kind == PRISMATIC:
+        x, turn = system[at + SLIDES] * work[qi], system[at + TURNS]
+        p = (p[0] + tree[2] * x, p[1] + tree[5] * x, p[2] + tree[8] * x)
+    if turn != 0.0:
+        s, c = sin_cos(turn * work[qi])
         # tree Rz(q): columns 0 and 1 are mixed, column 2 stays
         rot = (
             c * tree[0] + s * tree[1], c * tree[1] - s * tree[0], tree[2],
             c * tree[3] + s * tree[4], c * tree[4] - s * tree[3], tree[5],
             c * tree[6] + s * tree[7], c * tree[7] - s * tree[6], tree[8],
         )  # fmt: skip
-    elif kind == PRISMATIC:
-        rot = tree
-        p = (p[0] + tree[2] * work[qi], p[1] + tree[5] * work[qi], p[2] + tree[8] * work[qi])
     elif kind == SPHERICAL:
         rot = mul(tree, quaternion_matrix(work[qi], work[qi + 1], work[qi + 2], work[qi + 3]))
-    else:
+    elif kind == FREE:
         rot = mul(tree, quaternion_matrix(work[qi + 3], work[qi + 4], work[qi + 5], work[qi + 6]))
         p = add(p, mat_vec(tree, load3(work, qi)))
     store9(work, out + R, rot)
@@ -80,7 +84,7 @@ def joint_twist(system, work, i, v):
     if kind == REVOLUTE:
         return (0.0, 0.0, work[vi]), (0.0, 0.0, 0.0)
     if kind == PRISMATIC:
-        return (0.0, 0.0, 0.0), (0.0, 0.0, work[vi])
+        return (0.0, 0.0, system[at + TURNS] * work[vi]), (0.0, 0.0, system[at + SLIDES] * work[vi])
     if kind == SPHERICAL:
         return load3(work, vi), (0.0, 0.0, 0.0)
     return load3(work, vi), load3(work, vi + 3)

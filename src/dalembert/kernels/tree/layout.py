@@ -5,6 +5,9 @@ spherical, free. A joint of
 several degrees of freedom is a chain of links of which only the last has mass. Links are numbered so that a parent comes before its
 children.
 
+A joint of one degree of freedom moves along a screw about z, S = (turn z, slide z): revolute (1, 0), prismatic (0, 1). What both slides and
+turns is of the kind PRISMATIC too, with a turn that is not 0.
+
     g_i = g_parent (R_tree, p_tree) g_joint(q_i)
 
 Vectors are in link axes unless marked; twists and wrenches are angular first. Whole numbers are stored as floats.
@@ -54,6 +57,8 @@ LINK = Record(
     Part("MASS", 1, "kg"),
     Part("MOMENT", 3, "mass times centre of mass"),
     Part("INERTIA", 6, "about the link's origin: xx, yy, zz, xy, xz, yz"),
+    Part("TURNS", 1, "rotation about z per unit of q of a joint of one degree of freedom,"),
+    Part("SLIDES", 1, "shift along z"),
     Part("ARMATURE", 1, "inertia of the joint's motor"),
     Part("DAMPING", 1, "of the joint"),
     Part("STIFFNESS", 1, "of the joint"),
@@ -63,8 +68,8 @@ LINK = Record(
     Part("LIMIT_STIFFNESS", 1, "of limits that give way; 0: not in force"),
     Part("CARRIED", 1, "last link of the joint, if that joint hangs on the world; else -1"),
 )
-PARENT, KIND, Q_AT, V_AT, R_TREE, P_TREE, MASS, MOMENT, INERTIA, ARMATURE, DAMPING, STIFFNESS, REST = LINK.starts[:13]
-LIMIT_LOW, LIMIT_HIGH, LIMIT_STIFFNESS, CARRIED = LINK.starts[13:]
+PARENT, KIND, Q_AT, V_AT, R_TREE, P_TREE, MASS, MOMENT, INERTIA, TURNS, SLIDES = LINK.starts[:11]
+ARMATURE, DAMPING, STIFFNESS, REST, LIMIT_LOW, LIMIT_HIGH, LIMIT_STIFFNESS, CARRIED = LINK.starts[11:]
 LINK_SIZE = LINK.size
 
 # system: one record per load: a wrench on a link (kinds 0, 1) or a spring between two points (kind 2)

@@ -9,9 +9,27 @@ from dalembert.kernels.mat3 import load9
 from dalembert.kernels.smallmat import add, cross, load3, mat_vec, store3
 from dalembert.kernels.tree.aba import inherited, momentum_of
 from dalembert.kernels.tree.kinematics import sweep, world
-from dalembert.kernels.tree.layout import ACC, ARMATURE, FORCE, HEADER, KIND, LINK_SIZE, LINKS, LOADS, PARENT, SCRATCH, V_AT, VEL, P, R
+from dalembert.kernels.tree.layout import (
+    ACC,
+    ARMATURE,
+    FORCE,
+    HEADER,
+    KIND,
+    LINK_SIZE,
+    LINKS,
+    LOADS,
+    PARENT,
+    PRISMATIC,
+    SCRATCH,
+    SLIDES,
+    TURNS,
+    V_AT,
+    VEL,
+    P,
+    R,
+)
 from dalembert.kernels.tree.loads import apply_loads
-from dalembert.kernels.tree.subspace import degrees, first
+from dalembert.kernels.tree.subspace import along, degrees, first
 
 
 @inline
@@ -37,8 +55,12 @@ def newton_euler(system, work, q, v, acc):
         alpha, a = inherited(system, work, i)
         store3(work, out + ACC, alpha)
         store3(work, out + ACC + 3, a)
-        for k in range(degrees(kind)):
-            work[out + ACC + first(kind) + k] += work[acc + vi + k]
+        if kind == PRISMATIC:
+            work[out + ACC + 2] += system[at + TURNS] * work[acc + vi]
+            work[out + ACC + 5] += system[at + SLIDES] * work[acc + vi]
+        else:
+            for k in range(degrees(kind)):
+                work[out + ACC + first(kind) + k] += work[acc + vi + k]
         omega, vel = load3(work, out + VEL), load3(work, out + VEL + 3)
         L, p = momentum_of(system, i, omega, vel)
         dL, dp = momentum_of(system, i, load3(work, out + ACC), load3(work, out + ACC + 3))
@@ -59,7 +81,7 @@ def inverse_dynamics(system, work, q, v, acc, tau):
         at = HEADER + i * LINK_SIZE
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
         for k in range(degrees(kind)):
-            work[tau + vi + k] = work[i * SCRATCH + FORCE + first(kind) + k] + system[at + ARMATURE] * work[acc + vi + k]
+            work[tau + vi + k] = along(system, at, kind, k, work, i * SCRATCH + FORCE) + system[at + ARMATURE] * work[acc + vi + k]
         parent = int(system[at + PARENT])
         if parent >= 0:
             send_to_parent(work, i, parent)

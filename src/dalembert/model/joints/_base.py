@@ -15,7 +15,8 @@ import numpy as np
 
 from dalembert.model.rotation import Array
 
-Primitive = tuple[Literal["revolute", "prismatic", "spherical", "free"], Array | None]
+#: name and axis; a screw also has a pitch, m/rad
+Primitive = tuple[Literal["revolute", "prismatic", "spherical", "free"], Array | None] | tuple[Literal["screw"], Array, float]
 
 
 class Axes(NamedTuple):

@@ -21,7 +21,7 @@ dcay as in `ball.py`.
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.mat3 import conjugate_symmetric, hat_mul, load9, mul, store9, transpose
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, store3, sub
-from dalembert.kernels.tree.layout import ARMATURE, DAMPING, HEADER, LINK_SIZE, MASS, MOMENT, PARENT, V_AT, VEL, P, R
+from dalembert.kernels.tree.layout import ARMATURE, DAMPING, HEADER, LINK_SIZE, MASS, MOMENT, PARENT, SLIDES, TURNS, V_AT, VEL, P, R
 from dalembert.kernels.tree.layout import INERTIA as LINK_INERTIA
 from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.variational.ball import diagonal, hat, outer, plus, put_columns, put_twists, put_wrenches, scaled
@@ -105,6 +105,12 @@ def put_wrench(work, to, rot, c, L, p):
 
 
 @inline
+def screw(s, a):
+    """s a x z"""
+    return (s * a[1], -s * a[0], 0.0)
+
+
+@inline
 def put_single(system, work, i, side_0, side_1, fac, h, revolute, rot_0, c_0, rot_1, c_1):
     """s, a, b (in the place of u), t' (in the place of w) and r (in the place of D) of a joint of one degree of freedom."""
     at, out = record(HEADER, i, LINK_SIZE), record(fac, i, BOTH_SIZE) + COLUMNS
@@ -119,13 +125,16 @@ def put_single(system, work, i, side_0, side_1, fac, h, revolute, rot_0, c_0, ro
         put_twist(work, out + 18, rot_1, c_1, (0.0, 0.0, 0.5), zero)
         put_wrench(work, out + 24, rot_0, c_0, (-k * L[1], k * L[0], 0.0), (-k * p[1], k * p[0], 0.0))
         put_wrench(work, out + 42, rot_1, c_1, (-h * L1[1], h * L1[0], 0.0), (-h * p1[1], h * p1[0], 0.0))
-    else:  # ad(V) S = (0, w x z),  ad(S)^T P = (p x z, 0)
-        put_twist(work, out, rot_0, c_0, zero, z)
-        put_twist(work, out + 6, rot_1, c_1, zero, (h * w1[1], -h * w1[0], 1.0))
-        put_twist(work, out + 12, rot_0, c_0, zero, (k * w[1], -k * w[0], 0.5))
-        put_twist(work, out + 18, rot_1, c_1, zero, (0.0, 0.0, 0.5))
-        put_wrench(work, out + 24, rot_0, c_0, (-k * p[1], k * p[0], 0.0), zero)
-        put_wrench(work, out + 42, rot_1, c_1, (-h * p1[1], h * p1[0], 0.0), zero)
+    else:  # slide times ad(V) S = (0, w x z),  ad(S)^T P = (p x z, 0), and turn times that of a rotation
+        e, s = system[at + TURNS], system[at + SLIDES]
+        put_twist(work, out, rot_0, c_0, scale(e, z), scale(s, z))
+        ahead = add(screw(h * s, w1), screw(h * e, v1))
+        put_twist(work, out + 6, rot_1, c_1, add(screw(h * e, w1), scale(e, z)), add(ahead, scale(s, z)))
+        behind = add(screw(k * s, w), screw(k * e, v))
+        put_twist(work, out + 12, rot_0, c_0, add(screw(k * e, w), scale(0.5 * e, z)), add(behind, scale(0.5 * s, z)))
+        put_twist(work, out + 18, rot_1, c_1, scale(0.5 * e, z), scale(0.5 * s, z))
+        put_wrench(work, out + 24, rot_0, c_0, add(screw(-k * s, p), screw(-k * e, L)), screw(-k * e, p))
+        put_wrench(work, out + 42, rot_1, c_1, add(screw(-h * s, p1), screw(-h * e, L1)), screw(-h * e, p1))
     row(work, out + 30, zero, zero)
     row(work, out + 36, zero, zero)
     work[out + 48] = system[at + ARMATURE] + 0.5 * h * system[at + DAMPING]

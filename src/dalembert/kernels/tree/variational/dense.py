@@ -34,7 +34,9 @@ from dalembert.kernels.tree.layout import (
     MOMENT,
     PARENT,
     REVOLUTE,
+    SLIDES,
     STIFFNESS,
+    TURNS,
     V_AT,
     VEL,
     P,
@@ -81,9 +83,12 @@ def put_body(system, work, i, side, fac):
     if int(system[at + KIND]) == REVOLUTE:  # ad(V) S = (w x z, v x z)
         store6(work, out + AXIS, join(z, cross(c, z)))
         store6(work, out + BENT, join(w, add(across(rot, 1.0, load3(work, rec + VEL + 3)), cross(c, w))))
-    else:  # (0, w x z)
-        store6(work, out + AXIS, join((0.0, 0.0, 0.0), z))
-        store6(work, out + BENT, join((0.0, 0.0, 0.0), w))
+    else:  # slide (0, w x z) and turn times that of a rotation
+        turn, slide = system[at + TURNS], system[at + SLIDES]
+        axis, bent = scale(turn, z), scale(turn, w)
+        v = across(rot, turn, load3(work, rec + VEL + 3))
+        store6(work, out + AXIS, join(axis, axpy(slide, z, cross(c, axis))))
+        store6(work, out + BENT, join(bent, axpy(slide, w, add(v, cross(c, bent)))))
 
 
 @inline
@@ -102,11 +107,11 @@ def momentum(m, F, diagonal, off, x):
 
 
 @inline
-def vectors(work, rec, out, wr, revolute):
+def vectors(work, rec, out, wr, turn, slide):
     """A, U and H of a link, from the inertia of its subtree."""
     rot, c = load9(work, out + FRAME), load3(work, out + FRAME + 9)
     L, p = across(rot, 1.0, load3(work, rec + MOM)), across(rot, 1.0, load3(work, rec + MOM + 3))
-    B = wrench(c, L, p) if revolute else join(p, (0.0, 0.0, 0.0))  # ad(S)^T P = (L x z, p x z), or (p x z, 0)
+    B = wrench(c, add(scale(turn, L), scale(slide, p)), scale(turn, p))  # ad(S)^T P = turn (L x z, p x z) + slide (p x z, 0)
     m, F, diagonal, off = work[out + BODY], load3(work, out + BODY + 1), load3(work, out + BODY + 4), load3(work, out + BODY + 7)
     S, N = load6(work, out + AXIS), load6(work, out + BENT)
     lever = axpy(m, (S[3], S[4], S[5]), cross((S[0], S[1], S[2]), F))
@@ -155,7 +160,7 @@ def factor_dense(system, work, side, fac, matrix, wl, wr):
         j = n - 1 - k
         at, rec, out = record(HEADER, j, LINK_SIZE), record(side, j, SIDE_SIZE), record(fac, j, FACTOR_SIZE)
         parent = int(system[at + PARENT])
-        A, U, H = vectors(work, rec, out, wr, int(system[at + KIND]) == REVOLUTE)
+        A, U, H = vectors(work, rec, out, wr, system[at + TURNS], system[at + SLIDES])
         add_pairs(system, work, j, fac, A, U, H, wl, wr, matrix, forces, n)
         add_joint(system, work, j, rec, wl, wr, matrix, forces, n)
         if parent >= 0:

@@ -32,7 +32,9 @@ from dalembert.kernels.tree.layout import (
     MASS,
     MOMENT,
     PARENT,
+    SLIDES,
     STIFFNESS,
+    TURNS,
     VEL,
     P,
     R,
@@ -140,18 +142,21 @@ def columns(system, at, work, rec, rot, c, wl, wr, stiff, revolute):
         KL = axpy(-wl, load3(work, rec + WRENCH), L)
         Kp = axpy(-wl, load3(work, rec + WRENCH + 3), p)
         r += wl * wr * (system[at + STIFFNESS] + work[rec + STOP])
-    z, zero = (rot[2], rot[5], rot[8]), (0.0, 0.0, 0.0)
+    z = (rot[2], rot[5], rot[8])
     if revolute:  # ad(V) S = (w x z, v x z),  ad(S)^T P = (L x z, p x z)
         S_w, S_v = z, cross(c, z)
         g_w = across(rot, 1.0, w)
         g_v = add(across(rot, 1.0, v), cross(c, g_w))
         b = wrench(c, across(rot, wl, L), across(rot, wl, p))
         t = wrench(c, across(rot, -wr, KL), across(rot, -wr, Kp))
-    else:  # ad(V) S = (0, w x z),  ad(S)^T P = (p x z, 0)
-        S_w, S_v = zero, z
-        g_w, g_v = zero, across(rot, 1.0, w)
-        b = join(across(rot, wl, p), zero)
-        t = join(across(rot, -wr, Kp), zero)
+    else:  # slide times ad(V) S = (0, w x z),  ad(S)^T P = (p x z, 0), and turn times that of a rotation
+        turn, slide = system[at + TURNS], system[at + SLIDES]
+        S_w = scale(turn, z)
+        S_v = axpy(slide, z, cross(c, S_w))
+        g_w = across(rot, turn, w)
+        g_v = add(across(rot, slide, w), add(across(rot, turn, v), cross(c, g_w)))
+        b = wrench(c, add(across(rot, slide * wl, p), across(rot, turn * wl, L)), across(rot, turn * wl, p))
+        t = wrench(c, add(across(rot, -slide * wr, Kp), across(rot, -turn * wr, KL)), across(rot, -turn * wr, Kp))
     return join(axpy(wr, g_w, S_w), axpy(wr, g_v, S_v)), join(axpy(-wl, g_w, S_w), axpy(-wl, g_v, S_v)), b, t, r
 
 

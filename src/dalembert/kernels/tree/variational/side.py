@@ -34,7 +34,9 @@ from dalembert.kernels.tree.layout import (
     Q_AT,
     REVOLUTE,
     SCRATCH,
+    SLIDES,
     SPHERICAL,
+    TURNS,
     V_AT,
     VEL,
     P,
@@ -105,10 +107,11 @@ def project(system, work, i, v, side, l, f, forces):
         if forces:
             work[f] += work[out + WRENCH + 2]
     elif kind == PRISMATIC:
-        work[l] = p[2] + r * work[v]
-        work[f] += w[1] * p[0] - w[0] * p[1]
+        turn, slide = system[at + TURNS], system[at + SLIDES]
+        work[l] = slide * p[2] + turn * L[2] + r * work[v]
+        work[f] += slide * (w[1] * p[0] - w[0] * p[1]) + turn * (w[1] * L[0] - w[0] * L[1] + u[1] * p[0] - u[0] * p[1])
         if forces:
-            work[f] += work[out + WRENCH + 5]
+            work[f] += slide * work[out + WRENCH + 5] + turn * work[out + WRENCH + 2]
     else:
         n = 3 if kind == SPHERICAL else 6
         for k in range(n):

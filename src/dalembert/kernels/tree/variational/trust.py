@@ -11,7 +11,7 @@ import math
 
 from dalembert.kernels._jit import ARRAY, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.status import LOST, OK, RUNAWAY
-from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, PRISMATIC, REVOLUTE, V_AT
+from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, PRISMATIC, TURNS, V_AT
 from dalembert.kernels.tree.variational.constrained import velocity_of
 from dalembert.kernels.tree.variational.layout import FIRST, SECOND, notes, places
 from dalembert.kernels.tree.variational.side import evaluate
@@ -30,11 +30,11 @@ def bends(h, system, state, work):
     for i in range(s.links):
         at = HEADER + i * LINK_SIZE
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
-        if kind != PRISMATIC:
-            for k in range(1 if kind == REVOLUTE else 3):
-                x = work[s.v + vi + k]
-                if abs(h * x) > s.turn or abs(h * (x - state[n.history + vi + k])) > BEND:
-                    return True
+        turn = abs(h * (system[at + TURNS] if kind <= PRISMATIC else 1.0))
+        for k in range(1 if kind <= PRISMATIC else 3):
+            x = work[s.v + vi + k]
+            if turn * abs(x) > s.turn or turn * abs(x - state[n.history + vi + k]) > BEND:
+                return True
     return False
 
 
