@@ -64,6 +64,11 @@ class System:
         """The system as a file holds it: without what is no data."""
         return self
 
+    def data_for_file(self) -> dict[str, Any]:
+        """What a file holds of the system; `from_dict` reads it."""
+        data: dict[str, Any] = self.to_dict()
+        return data
+
     @property
     def driven(self) -> bool:
         """True where constraints that depend on time do work."""

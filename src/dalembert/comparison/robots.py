@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.comparison.methods import Method
 from dalembert.comparison.tree_momentum import floats
 from dalembert.errors import OptionError
-from dalembert.families import families, find_family
+from dalembert.families import find_family, fitting
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
 from dalembert.model.rotation import Array, quat_conj, rotate
@@ -59,7 +59,7 @@ def random_start(model: Model, seed: int = 0, speed: float = 1.0) -> tuple[Array
 
 def default_methods(model: Model, h: float, ignore: tuple[str, ...] = ()) -> list[Method]:
     """The first variational stepper that handles the model (else the first of all), and three integrators of MuJoCo, at one step."""
-    known = [(f, s) for f in families() if f.fits(model) for s in steppers(system=f.name) if not s.python]
+    known = [(f, s) for f in fitting(model) for s in steppers(system=f.name) if not s.python]
     able = [s for f, s in known if not choice.unhandled(model, f, s, ignore)]
     if not able:
         choice.choose_stepper(model, None, ignore)  # says why

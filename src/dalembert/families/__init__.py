@@ -1,12 +1,16 @@
 """Families of systems: how a model becomes the flat arrays of one compiled loop, and back.
 
-A family is one file that defines `FAMILY`. A model belongs to the first family that fits it.
+A family is one file that defines `FAMILY`: those of this package are found by themselves, others are added by `add_family`. A system
+belongs to the families of its kind that fit it, the most special first.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +23,8 @@ from dalembert.model.rotation import Array
 class Family:
     """Functions of one kind of system. Kernels have the signatures of `kernels/_jit.py`.
 
-    kind: of system, the key of its steppers in the registry; two families of one kind differ in the state that their steppers keep.
+    kind: the key of its steppers in the registry; two families of one kind differ in the state that their steppers keep.
+    of: the kind of system, `System.kind`. rank: the smaller, the more special.
     accounted: features whose work and impulse are summed up along the run by `ledger`; a control always is.
     partial: an account is kept only where such a feature or a control acts; without one the impulse of weight and springs is not known.
     compose: the system array for the weights of a composition, where the family's steps go by them.
@@ -43,6 +48,8 @@ class Family:
     info_size: int
     unpack: Callable[[Any, Array, Array], dict[str, Array]]  # "control": held over the interval that ends at the node
     advise: Callable[[Any, Array, Array, str], Any]
+    of: str = "model"
+    rank: int = 0
     accounted: frozenset[str] = frozenset()
     partial: bool = False
     compose: Callable[[Array, Array], Array] | None = None
@@ -80,11 +87,24 @@ class Family:
         return found
 
 
+_added: list[Family] = []
+
+
+def add_family(family: Family) -> Family:
+    """Make a family known, for example that of a kind of system of your own; one of the same name is replaced."""
+    _added[:] = [f for f in _added if f.name != family.name] + [family]
+    return family
+
+
+@cache
+def _own() -> tuple[Family, ...]:
+    modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
+    return tuple(module.FAMILY for module in modules if hasattr(module, "FAMILY"))
+
+
 def families() -> tuple[Family, ...]:
     """All families, the most special first."""
-    from dalembert.families import lagrangian, rigid_body, tree, variational
-
-    return lagrangian.FAMILY, rigid_body.FAMILY, variational.FAMILY, tree.FAMILY
+    return tuple(sorted((*_own(), *_added), key=lambda f: f.rank))
 
 
 def family_named(name: str) -> Family:
@@ -92,10 +112,9 @@ def family_named(name: str) -> Family:
     return next(f for f in families() if f.name == name)
 
 
-def fitting(model: Any) -> list[Family]:
+def fitting(system: Any) -> list[Family]:
     """All families that fit a system: of a Lagrangian one, of a Model those that its joints allow."""
-    lagrangian, *others = families()
-    return [lagrangian] if lagrangian.fits(model) else [f for f in others if f.fits(model)]
+    return [f for f in families() if f.of == system.kind and f.fits(system)]
 
 
 def find_family(model: Any, name: str | None = None) -> Family:

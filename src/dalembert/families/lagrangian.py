@@ -15,11 +15,6 @@ from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
 from dalembert.model.rotation import Array
 
 
-def fits(model: Any) -> bool:
-    """A Lagrangian, not a Model."""
-    return getattr(model, "formulas", None) is not None
-
-
 def features(model: Any) -> set[str]:
     """What a stepper has to handle."""
     return set(model.formulas.features)
@@ -88,7 +83,7 @@ def advise(model: Any, q: Array, v: Array, stepper: str) -> Any:
 FAMILY = Family(
     name="lagrangian",
     kind="lagrangian",
-    fits=fits,
+    fits=lambda system: True,
     features=features,
     system=system,
     start=start,
@@ -100,4 +95,5 @@ FAMILY = Family(
     unpack=unpack,
     advise=advise,
     accounted=frozenset({"force", "damping"}),
+    of="lagrangian",
 )

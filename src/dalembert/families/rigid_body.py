@@ -93,4 +93,5 @@ FAMILY = Family(
     limit=limit,
     limit_along=limit_along,
     remedy=remedy,
+    rank=1,
 )

@@ -68,4 +68,5 @@ FAMILY = Family(
     accounted=ACCOUNTED,
     call_functions=call_functions,
     partial=True,
+    rank=3,
 )

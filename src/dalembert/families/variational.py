@@ -159,4 +159,5 @@ FAMILY = Family(
     limit=limit,
     limit_along=limit_along,
     remedy=remedy,
+    rank=2,
 )

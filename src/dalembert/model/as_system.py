@@ -65,7 +65,12 @@ class AsSystem(System):
         """The model as a file holds it: without forces that are functions."""
         if not any(f.kind == "function" for f in self.forces):
             return self
-        return type(self).from_dict(self.to_dict(drop_functions=True)).frozen()
+        return type(self).from_dict(self.data_for_file()).frozen()
+
+    def data_for_file(self: Any) -> dict[str, Any]:
+        """Without forces that are functions, which no file can hold."""
+        data: dict[str, Any] = self.to_dict(drop_functions=True)
+        return data
 
     def needs_bodies(self, call: str) -> None:
         """There are some."""

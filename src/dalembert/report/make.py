@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from dalembert.lagrangian import Lagrangian
+from dalembert.model import Model
 from dalembert.report.certificates import judge_certificates
 from dalembert.report.constraints import judge_constraints
 from dalembert.report.energy import judge_energy
-from dalembert.report.facts import Facts
-from dalembert.report.items import Item, Report
+from dalembert.report.facts import Facts, ratio
+from dalembert.report.items import FAIL, NOT_APPLICABLE, Item, Report, item
 from dalembert.report.lagrangian import judge_lagrangian
 from dalembert.report.lagrangian_facts import LagrangianFacts
 from dalembert.report.momentum import judge_balance, judge_conservation
@@ -48,7 +49,12 @@ def facts_of(system: Any, traj: Any) -> Facts:
 
 @singledispatch
 def judge_physics(system: Any, facts: Any) -> list[Item | None]:
-    """What the kind of system allows to be judged."""
+    """What the kind of system allows to be judged; of one that brings no judge of its own, energy is measured."""
+    return [measured_energy(facts)]
+
+
+@judge_physics.register
+def _(system: Model, facts: Any) -> list[Item | None]:
     physics = judge_machine(TreeFacts(facts.traj)) if is_machine(facts) else judge_body(facts)
     return [*physics, judge_attitude(facts)]
 
@@ -61,6 +67,17 @@ def _(system: Lagrangian, traj: Any) -> Facts:
 @judge_physics.register
 def _(system: Lagrangian, facts: Any) -> list[Item | None]:
     return judge_lagrangian(facts)
+
+
+def measured_energy(facts: Facts) -> Item:
+    """By how much the energy changes, of a system of which nothing more is known; a failure where it is not finite."""
+    energy, kinetic = facts.traj.energy, facts.traj.kinetic
+    if not np.isfinite(energy).all():
+        first = float(facts.traj.t[np.argmin(np.isfinite(energy))])
+        return item("energy", FAIL, None, facts.promise("energy"), f"energy is not finite at t = {first:g} s: the motion has exploded")
+    change = ratio(float(np.ptp(energy)), float(np.max(kinetic)))
+    text = f"energy changes by {change:.2g} of the largest kinetic energy (not judged: its scale of time is not known)"
+    return item("energy", NOT_APPLICABLE, change, facts.promise("energy"), text)
 
 
 def is_machine(facts: Facts) -> bool:

@@ -50,15 +50,13 @@ class Recording:
         if not path.parent.is_dir():
             raise ArchiveError(f"{str(path)!r}: the directory {str(path.parent)!r} does not exist.")
         meta["run_id"] = uuid.uuid4().hex
-        return cls(
-            path, Journal.create(journal_path(path), {"model": model.to_dict(drop_functions=True), "meta": meta}, overwrite=overwrite), 0
-        )
+        return cls(path, Journal.create(journal_path(path), {"model": model.data_for_file(), "meta": meta}, overwrite=overwrite), 0)
 
     @classmethod
     def extend(cls, path: Path, traj: Trajectory, meta: dict[str, Any]) -> Recording:
         """Go on with a file that holds a trajectory."""
         meta.setdefault("run_id", uuid.uuid4().hex)
-        header = {"model": traj.model.to_dict(drop_functions=True), "meta": meta}
+        header = {"model": traj.model.data_for_file(), "meta": meta}
         return cls(path, Journal.create(journal_path(path), header, overwrite=True), len(traj))
 
     def begin(self, traj: Trajectory) -> None:
@@ -119,7 +117,7 @@ def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False, with_
         "title": f"{traj.model.name or 'model'}: {traj.meta['method']}, h = {traj.h:g} s",
         "source": "dalembert",
         "format": FORMAT,
-        "model": traj.model.to_dict(drop_functions=True),
+        "model": traj.model.data_for_file(),
         "meta": meta,
     }
     if with_report and len(traj) > 1:

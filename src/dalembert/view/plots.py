@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.families import family_named
 from dalembert.lagrangian import Lagrangian
-from dalembert.model import kinematics
+from dalembert.model import Model, kinematics
 from dalembert.model.rotation import Array
 from dalembert.view.drift import energy_drift, momentum_drift, momentum_excuse
 from dalembert.view.lines import thin
@@ -18,6 +18,7 @@ from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, MUTED, Picture, che
 from dalembert.view.sphere import draw_space_panel
 
 TIME = "t (s)"
+MOST = 10  # lines in one panel
 
 
 def plot_trajectory(traj: Any, path: Any = None) -> Picture:
@@ -27,7 +28,22 @@ def plot_trajectory(traj: Any, path: Any = None) -> Picture:
 
 @singledispatch
 def panels(system: Any, traj: Any, path: Any) -> Picture:
-    """The figure of a run by the kind of its system."""
+    """The figure of a run by the kind of its system; of one that brings none of its own: energies, coordinates, velocities, solver."""
+    target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
+    with styled(), np.errstate(over="ignore", invalid="ignore"):
+        picture = new_picture(10.0, 7.2, *titles(traj))
+        grid = picture.add_gridspec(2, 2)
+        draw_energies(picture.add_subplot(grid[0, 0]), traj)
+        draw_columns(picture.add_subplot(grid[0, 1]), traj, "q", "coordinates")
+        draw_columns(picture.add_subplot(grid[1, 0]), traj, "v", "velocities")
+        draw_solver(picture.add_subplot(grid[1, 1]), traj)
+    if target is not None:
+        save_picture(picture, target)
+    return picture
+
+
+@panels.register
+def _(system: Model, traj: Any, path: Any) -> Picture:
     from dalembert.view.tree_plots import has_joints, plot_tree
 
     if has_joints(traj.model):
@@ -54,6 +70,17 @@ def _(system: Lagrangian, traj: Any, path: Any) -> Picture:
     from dalembert.view.lagrangian_plots import plot_lagrangian
 
     return plot_lagrangian(traj, path)
+
+
+def draw_columns(ax: Any, traj: Any, which: str, title: str) -> None:
+    """The columns of q or v over time, the first MOST of them."""
+    names = traj.model.column_names(which)
+    for i, name in enumerate(names[:MOST]):
+        ax.plot(*thin(traj.t, getattr(traj, which)[:, i]), label=name)
+    ax.set_title(title if len(names) <= MOST else f"{title}: the first {MOST} of {len(names)}")
+    ax.set_xlabel(TIME)
+    if len(names) > 1:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def plot_conservation(traj: Any) -> Picture:
