@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.contracts import lagrangians as formulas
-from dalembert.contracts.machines import Machine, floating_chain, free_body, pinned_chain, reference, top
-from dalembert.errors import OptionError, SimulationError
+from dalembert.contracts.judges import reference, suite_of
+from dalembert.contracts.machines import Machine
+from dalembert.errors import SimulationError
 from dalembert.groups import se3, so3
 from dalembert.kernels.status import MEANING, OK
 from dalembert.model import Model
@@ -28,19 +28,7 @@ def machines(stepper: Stepper, integrable: bool = False, trees: bool = True, con
 
     The motion of an asymmetric top is chaotic: `integrable` asks for symmetric bodies. trees=False: the simplest machines alone.
     """
-    if stepper.system == "lagrangian":
-        return formulas.systems(stepper, constrained, simple=not trees)
-    symmetric = integrable or "symmetric only" in stepper.handles
-    found = [
-        make(symmetric)
-        for make, needs in ((free_body, {"free"}), (top, {"pivot", "gravity"}))
-        if stepper.python or needs <= set(stepper.handles)
-    ]
-    if not found:
-        raise OptionError(f"stepper {stepper.name!r} handles {stepper.handles}; expected at least 'free', or 'pivot' and 'gravity'.")
-    if trees and stepper.system == "tree":
-        found += [floating_chain(), pinned_chain()]
-    return found
+    return suite_of(stepper).machines(stepper, integrable, trees, constrained)
 
 
 def engine_of(stepper: Stepper, machine: Machine, h: float, weights: Any = (1.0,), options: Any = None) -> Any:
@@ -72,10 +60,9 @@ def observed_order(stepper: Stepper, machine: Machine, order: int, weights: Any 
         first = round(T_ORDER / ORDER_STEPS.get(order, 0.5))
         points = errors_of(stepper, machine, weights, [first * 2**k for k in range(5)], 0.0)
     else:
-        given = stepper.system == "lagrangian"
-        ladder = formulas.LADDER if given else [round(2 ** (k / 3)) for k in range(9, 34)]
-        for speed in (1.0, 0.5) if given else (4.0, 8.0, 16.0):  # half the speed: a planet that falls deeper
-            points = errors_of(stepper, (machine[0], machine[1], speed * machine[2]), weights, ladder, HIGH_ORDER_FLOOR)
+        suite = suite_of(stepper)
+        for speed in suite.speeds:
+            points = errors_of(stepper, (machine[0], machine[1], speed * machine[2]), weights, suite.ladder, HIGH_ORDER_FLOOR)
             if len(points) >= 5:
                 break
     points = points[-5:]
@@ -87,7 +74,7 @@ def observed_order(stepper: Stepper, machine: Machine, order: int, weights: Any 
 
 def reference_of(machine: Machine) -> tuple[Array, Array]:
     """q and v at T_ORDER by SciPy."""
-    return (reference if isinstance(machine[0], Model) else formulas.reference)(machine, T_ORDER)
+    return reference(*machine, T_ORDER)
 
 
 def errors_of(stepper: Stepper, machine: Machine, weights: Any, ladder: list[int], floor: float) -> list[tuple[float, float]]:

@@ -54,6 +54,8 @@ class Family:
     partial: bool = False
     compose: Callable[[Array, Array], Array] | None = None
     usable: Callable[[Array, Array], Array] | None = None
+    expects: bool = False  # iterations end where the next correction is expected below the tolerance
+    promises: bool = False  # runs of one body too are judged as those of machines
     corrects: bool = True  # what a step tells as its residual is the last correction relative to the velocity; else a relative residual
     expect: Callable[[Any, Array, Array, Array, Array], None] | None = None
     call_functions: Callable[[Array, int], None] | None = None
@@ -97,14 +99,14 @@ def add_family(family: Family) -> Family:
 
 
 @cache
-def _own() -> tuple[Family, ...]:
-    modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
-    return tuple(module.FAMILY for module in modules if hasattr(module, "FAMILY"))
+def _modules() -> tuple[Any, ...]:
+    found = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
+    return tuple(module for module in found if hasattr(module, "FAMILY"))
 
 
 def families() -> tuple[Family, ...]:
     """All families, the most special first."""
-    return tuple(sorted((*_own(), *_added), key=lambda f: f.rank))
+    return tuple(sorted((*(module.FAMILY for module in _modules()), *_added), key=lambda f: f.rank))
 
 
 def family_named(name: str) -> Family:

@@ -160,4 +160,6 @@ FAMILY = Family(
     limit_along=limit_along,
     remedy=remedy,
     rank=2,
+    expects=True,
+    promises=True,
 )

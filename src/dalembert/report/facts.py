@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import UnknownNameError
-from dalembert.families import find_family
+from dalembert.families import Family, family_named, find_family
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, rotate
 from dalembert.report.scale import EnergyScale, energy_scale, lasting
@@ -50,6 +50,11 @@ class Facts:
     traj: Any
 
     # the run ---------------------------------------------------------------------------------------------------------------------
+
+    @property
+    def family(self) -> Family:
+        """How the run's system became arrays."""
+        return family_named(self.traj.meta["family"])
 
     @cached_property
     def steps(self) -> int:

@@ -82,7 +82,7 @@ def measured_energy(facts: Facts) -> Item:
 
 def is_machine(facts: Facts) -> bool:
     """More than one body that is free or on a ball joint, or such a body under constraints or under a method for trees with promises."""
-    return bool({"tree", "loops", "nonholonomic"} & facts.features) or facts.traj.meta["family"] == "variational"
+    return bool({"tree", "loops", "nonholonomic"} & facts.features) or facts.family.promises
 
 
 def judge_machine(facts: TreeFacts) -> list[Item | None]:

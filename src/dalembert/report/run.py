@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.families import family_named, find_family
+from dalembert.families import find_family
 from dalembert.kernels.tree.rows import worst_rotation
 from dalembert.report.facts import EPS, Facts, ratio
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
@@ -91,9 +91,9 @@ def _left_over(facts: Facts, left: float) -> tuple[str, float]:
     """(words, tolerance) about what a solver reports as `info[1]`, at most `left`; infinite where the tolerance limits something else."""
     if facts.traj.stepper.adaptive:
         return f"error of an internal step at most {left:.2g} of its tolerance", 1.0
-    if facts.traj.meta["family"] == "variational":
+    if facts.family.expects:
         return f"last correction at most {left:.2g} of the velocity, the next one expected within {facts.tol:g}", np.inf
-    corrects = family_named(facts.traj.meta["family"]).corrects
+    corrects = facts.family.corrects
     what = f"last correction at most {left:.2g} of the velocity" if corrects else f"last residual at most {left:.2g}"
     return (f"{what} (tolerance {facts.tol:g})", facts.tol) if facts.tol else (what, np.inf)
 

@@ -76,7 +76,7 @@ class TreeFacts(Facts):
     @property
     def unsolved(self) -> float:
         """Newton's method ends where it expects the next correction to be below the tolerance."""
-        return self.tol if self.traj.meta["family"] == "variational" else super().unsolved
+        return self.tol if self.family.expects else super().unsolved
 
     @property
     def split(self) -> int:
