@@ -52,7 +52,8 @@ from dalembert.scenes import loops, trees
 def chain(n, length=1.0, **joint):
     m = dal.Model()
     for i in range(n):
-        m.add_body(f"b{i}", length, (.1 * length**2, .1 * length**2, .01 * length**2), com=(0, 0, -.5 * length), pose=((0, 0, -i * length), (1, 0, 0, 0)))
+        inertia = np.array([.1, .1, .01]) * length**3
+        m.add_body(f"b{i}", length, inertia, com=(0, 0, -.5 * length), pose=((0, 0, -i * length), (1, 0, 0, 0)))
         m.add_joint(f"j{i}", "revolute", f"b{i-1}" if i else "world", f"b{i}", (0, 0, -i * length), ((0, 1, 0), (1, 0, 0))[i % 2], **joint)
     return m
 
