@@ -13,7 +13,7 @@ from dalembert.families.tree import ACCOUNTED, call_functions, ending
 from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
 from dalembert.kernels.tree import layout as at
-from dalembert.kernels.tree.account_layout import SIZE
+from dalembert.kernels.tree.account_layout import DRIVE_BEFORE, SIZE
 from dalembert.kernels.tree.energy import momenta
 from dalembert.kernels.tree.kinematics import sweep
 from dalembert.kernels.tree.variational import account, node
@@ -21,6 +21,7 @@ from dalembert.kernels.tree.variational import layout as here
 from dalembert.kernels.tree.variational.newton import STALE
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
+from dalembert.model.compile_constraints import is_driven
 from dalembert.model.rotation import Array
 
 SHRINK = 0.8  # of h, from one trial of h="auto" to the next, where no node says by how much
@@ -35,7 +36,7 @@ def start(system: Array, q: Array, v: Array) -> Array:
     sweep(system, work, at_q, at_v)
     out, gradient = int(system[at.AT_TAU]), int(system[at.AT_ACC])
     momenta(system, work, at_v, out, gradient)
-    state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL + nv + SIZE)
+    state = np.zeros(nq + nv + here.HISTORY * nv + here.STATE_TAIL + nv + DRIVE_BEFORE * is_driven(system) + SIZE)
     state[:nq], state[nq : nq + nv], state[nq + nv : nq + 2 * nv] = q, work[out : out + nv], v
     found = np.empty((1, nv))
     _nodes(system, state[None, :], np.empty((1, nq)), found)
@@ -82,7 +83,7 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     before = nq + (1 + here.HISTORY) * nv + here.STATE_TAIL
     if states.shape[1] < before + nv + SIZE:  # of a version that kept no ceiling
         before -= 1
-    return {"q": q, "v": v, "v_interval": states[:, nq + nv : nq + 2 * nv], **ending(states, before, nv)}
+    return {"q": q, "v": v, "v_interval": states[:, nq + nv : nq + 2 * nv], **ending(states, before, nv, model.driven)}
 
 
 def compose(system: Array, weights: Array) -> Array:

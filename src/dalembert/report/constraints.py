@@ -1,10 +1,12 @@
-"""Joints without coordinates: loops, rolling, blades. Redundant rows are named.
+"""Joints without coordinates: loops, rolling, blades; and driven coordinates. Redundant rows are named.
 
 Steppers that keep them solve for positions and velocities of every node, so what is left does not grow with the run. It follows from the
 round-off of positions, eps times the distance x from the world origin, and from the tolerance of the stepper, tol:
 
     |g|    <=  R x  +  10 max(tol, 1e-11) h |v| |G|   m;    x = 1 for rows in rad, |q| for couplings;    R = 64 eps (bodies + 1)
     |G v|  <=  (R (1 + x / size) + 10 tol) |G| |v|    row by row; size of the machine: a row is a difference of positions
+
+A drive adds the round-off of the time t: 8 eps t |f'| to its residual, 8 eps t |f''| to its rate, which is G v - f'.
 
 |G| is the largest length of a row in the run: at singular positions rows vanish.
 
@@ -37,11 +39,13 @@ def judge_constraints(facts: TreeFacts) -> list[Item]:
     """Loops on positions and velocities, joints on velocities, redundancy."""
     model = facts.model
     out: list[Item] = []
-    if model.loops or model.nonholonomic:
+    if model._has_rows:
         rates = relative_rates(facts)
-        n = model._constraints().holonomic
-        if n:
-            out.append(judge_loops(facts, rates[:n]))
+        n, driven = model._constraints().holonomic, len(model._constraints().drives)
+        if n > driven:
+            out.append(judge_loops(facts, rates[: n - driven]))
+        if driven:
+            out.append(judge_drives(facts, rates[n - driven : n]))
         if n < len(rates):
             out.append(judge_rates(facts, rates[n:]))
         out += redundancy(facts)
@@ -55,13 +59,14 @@ def seen_nodes(facts: TreeFacts, most: int) -> Array:
 
 
 def relative_rates(facts: TreeFacts) -> Array:
-    """Largest |G v| / (|G| |v|) of each row."""
+    """Largest |G v| / (|G| |v|) of each row; of drives without what they prescribe."""
     q, v = facts.traj.q, facts.traj.v
     length, worst = np.zeros(len(facts.model.constraint_labels)), np.zeros(len(facts.model.constraint_labels))
     for k in seen_nodes(facts, NODES):
         G, speed = facts.model.constraint_rows(q[k])[1], np.linalg.norm(v[k])
         length = np.maximum(length, np.linalg.norm(G, axis=1))
-        worst = np.maximum(worst, np.abs(G @ v[k]) / (speed if speed > 0.0 else 1.0))
+        missing = G @ v[k] - facts.model._constraints().prescribed(facts.traj.t[k])[1]
+        worst = np.maximum(worst, np.abs(missing) / (speed if speed > 0.0 else 1.0))
     return np.asarray(worst / np.where(length > 0.0, length, 1.0))
 
 
@@ -119,6 +124,25 @@ def judge_loops(facts: TreeFacts, rates: Array) -> Item:
     words = " and ".join(f"{x.value:.2g} {x.unit}" for x in found)
     allowed = ", ".join(f"{x.limit:.2g} {x.unit}".strip() for x in [*found, rate])
     return _judged(facts, "loops", f"loops closed to {words}, rates to {rate.value:.2g} of their terms", allowed, [*found, rate])
+
+
+def judge_drives(facts: TreeFacts, rates: Array) -> Item:
+    """Driven coordinates against their functions, on positions and velocities."""
+    traj, rows = facts.traj, facts.model._constraints()
+    first = rows.holonomic - len(rows.drives)
+    t, late = traj.t[min(1, len(traj) - 1) :], 8.0 * EPS * float(np.abs(traj.t).max())
+    found = np.array([drive(t) for drive in rows.drives.values()])  # (drives, 3, nodes)
+    sizes = np.abs(found).max(axis=2)
+    speed = float(np.max(np.linalg.norm(traj.v[facts.regular], axis=1), initial=0.0))
+    gaps = np.abs(facts.model.constraint_errors(traj.q[min(1, len(traj) - 1) :], t)[:, first:]).max(axis=0)
+    left = 10.0 * max(facts.tol, SETTLED) * traj.h * speed
+    measured = [
+        worst_of(gaps, [round_off(facts) * max(1.0, x[0]) + left + late * x[1] for x in sizes], "", list(range(len(gaps)))),
+        worst_of(rates, [rate_limit(facts) + ratio(late * x[2], speed) for x in sizes], "", list(range(len(rates)))),
+    ]
+    text = f"driven coordinates follow to {measured[0].value:.2g}, rates to {measured[1].value:.2g} of their terms"
+    allowed = ", ".join(f"{x.limit:.2g}" for x in measured)
+    return _judged(facts, "drive", text, allowed, [x._replace(row=first + x.row) for x in measured])
 
 
 def judge_rates(facts: TreeFacts, rates: Array) -> Item:

@@ -9,4 +9,6 @@ PUSH = 5  # integral of sum |tau| of the control: 0 as long as it is silent
 IMPULSE = 6  # of everything from outside, reactions apart: angular about the world origin, linear
 SIZE = 12
 
+DRIVE_BEFORE = 1  # so far before the account, in states of machines with drives alone: their work, J
+
 WORKS = ("control", "function", "wrench", "damping", "limits")

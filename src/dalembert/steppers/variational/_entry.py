@@ -12,6 +12,7 @@ from dalembert.kernels.tree.variational import layout as here
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
 from dalembert.kernels.tree.variational.layout import MIDPOINT
 from dalembert.kernels.tree.variational.step import step
+from dalembert.model.compile_constraints import is_driven
 from dalembert.model.rotation import Array
 from dalembert.registry import Option, register
 from dalembert.steppers.variational._prediction import table
@@ -50,7 +51,7 @@ COMMON: dict[str, Any] = {
     "options": OPTIONS,
     "handles": (
         *("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "function"),
-        *("loops", "nonholonomic", "limits"),
+        *("loops", "nonholonomic", "limits", "drive"),
     ),
 }
 
@@ -88,7 +89,7 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     )
     sizes = [(slot, nv) for slot in vectors] + [(slot, nq) for slot in (here.Q_NEW, here.Q_MID, here.Q_OLD)]
     held = nq + (1 + here.HISTORY) * nv + here.STATE_TAIL
-    sizes += [(here.SAVED, held + nv + account.SIZE)]
+    sizes += [(here.SAVED, held + nv + account.DRIVE_BEFORE * is_driven(system) + account.SIZE)]
     sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
     loads = system[int(system[at.AT_LOADS]) :][: int(system[at.LOADS]) * at.LOAD_SIZE].reshape(-1, at.LOAD_SIZE)
     data[here.SOFT] = np.sum(loads[:, at.LOAD_KIND] == 2)

@@ -4,7 +4,8 @@
     p_k+1 <- p_k+1 + G(q_k+1)^T mu  with  G(q_k+1) M(q_k+1)^-1 p_k+1 = 0
 
 lambda and mu are impulses at the nodes: the RATTLE scheme, constraints hold on both levels, and the discrete Lagrange-d'Alembert-Pontryagin
-principle for the nonholonomic ones. The second line moves an impulse from the next step to this one and changes no configuration. With
+principle for the nonholonomic ones. The second line moves an impulse from the next step to this one and changes no configuration. Rows
+of drives depend on time too, g = q - f(t) at t_k+1, and their velocity is f'(t_k+1) instead of 0 (`drives.py`). With
 Newton's matrix J and G' the rows where the constraints have to hold (g over h, so that it is a velocity), a correction is
 
     dv = -J^-1 (e - G^T lambda) + J^-1 G^T dlambda,     (G' J^-1 G^T + C) dlambda = -(g' + G' dv)
@@ -23,6 +24,7 @@ from dalembert.kernels.smallmat import dot, load3, scale, sub
 from dalembert.kernels.tree.constraints import add_wrench, constraint_rows
 from dalembert.kernels.tree.kinematics import place, sweep, world
 from dalembert.kernels.tree.layout import (
+    AT_CALL,
     AT_LOADS,
     AT_V,
     CONSTRAINTS,
@@ -166,6 +168,7 @@ def rows_ahead(h, system, work):
     g, G, spare, old = int(system[data + GAP]), int(system[data + ROWS_NEW]), int(system[data + SPARE_ROWS]), int(system[data + ROWS_OLD])
     later = work[int(system[data + ASIDE]) + LATER]
     end = total if method == MIDPOINT else m
+    work[int(system[AT_CALL]) + 1] = work[int(system[AT_CALL])] + h + later
     for k in range(2):  # 0: on positions, 1: on velocities, and springs at the middle
         if (holonomic == 0 and k == 0) or (holonomic == end and k == 1):
             continue

@@ -11,13 +11,16 @@ two sides leave, then projected by its own. A rank that is no higher beside a po
 """
 
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
-from dalembert.kernels.tree.layout import CONSTRAINTS, NV, STEPPER_DATA
+from dalembert.kernels.tree.constraints import rates_missing
+from dalembert.kernels.tree.layout import AT_CALL, CONSTRAINTS, NV, STEPPER_DATA
 from dalembert.kernels.tree.variational.constrained import impulses, push, rows_ahead, rows_at, small_matrix, velocity_of
 from dalembert.kernels.tree.variational.layout import (
     ASIDE,
     DV,
     F_SIDE,
+    GAP,
     L_SIDE,
+    LAMBDA,
     LATER,
     ORDER,
     PUSH,
@@ -99,6 +102,13 @@ def look_aside(h, system, work, side, both, total, wl, wr):
     accept_rank(system, work, side, both, rows, total, wl, wr, before, USUAL)
 
 
+@inline
+def add_up(work, out, s, weights, m):
+    """work[out:] += s work[weights:]"""
+    for r in range(m):
+        work[out + r] += s * work[weights + r]
+
+
 @kernel
 def between_sides(h, system, work, q, p, m):
     """work[p:] and the velocity work[DV:] become the mean of what the rows on both sides of a singular position leave of them."""
@@ -115,8 +125,9 @@ def between_sides(h, system, work, q, p, m):
         small_matrix(system, work, side, nv < 0, rows, m, 0.0, 0.0)
         if not work[rank] > before:
             break
-        found = impulses(system, work, m, v, -1)
+        found = impulses(system, work, m, v, int(system[data + GAP]))
         push(work, rows, found, m, nv, 0.5, p)
+        add_up(work, int(system[data + LAMBDA]), 0.5, found, m)
         push(work, int(system[data + REPLY]), found, m, nv, 0.5, mean)
     higher = work[rank] > before
     for i in range(nv):
@@ -130,15 +141,23 @@ def between_sides(h, system, work, q, p, m):
 
 @far(BOOL(REAL, ARRAY, ARRAY, INT, INT))
 def project(h, system, work, q, p):
-    """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q. False where M is singular."""
+    """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q, the second node; they are left in LAMBDA.
+    False where M is singular."""
     data = int(system[STEPPER_DATA])
     m, nv = int(system[CONSTRAINTS]), int(system[NV])
     side, rows, v = int(system[data + SIDE_1]), int(system[data + ROWS_NEW]), int(system[data + DV])
+    missing, mu = int(system[data + GAP]), int(system[data + LAMBDA])
+    work[int(system[AT_CALL]) + 1] = work[int(system[AT_CALL])] + h
     rows_at(system, work, q, int(system[data + PUSH]), rows)
+    rates_missing(system, work, missing)
+    for r in range(m):
+        work[mu + r] = 0.0
     if not velocity_of(system, work, q, p, v):
         return False
     small_matrix(system, work, side, nv < 0, rows, m, 0.0, 0.0)
     if short(system, work, m, USUAL_NODE):
         between_sides(h, system, work, q, p, m)
-    push(work, rows, impulses(system, work, m, v, -1), m, nv, 1.0, p)
+    found = impulses(system, work, m, v, missing)
+    push(work, rows, found, m, nv, 1.0, p)
+    add_up(work, mu, 1.0, found, m)
     return True

@@ -12,10 +12,13 @@ from dalembert.kernels.status import OK, RUNAWAY, SINGULAR
 from dalembert.kernels.tree.kinematics import place
 from dalembert.kernels.tree.layout import AT_CALL, CONSTRAINTS, LINKS, NQ, NV, STEPPER_DATA
 from dalembert.kernels.tree.variational.constrained import add_impulses, begin
+from dalembert.kernels.tree.variational.drives import drive_work, driven, enter_drives
 from dalembert.kernels.tree.variational.history import next_stage, predict, remember
 from dalembert.kernels.tree.variational.layout import (
+    ASIDE,
     F_LEFT,
     F_RIGHT,
+    GAIN,
     HV,
     METHOD,
     MIDPOINT,
@@ -65,8 +68,12 @@ def move_on(h, system, state, work):
     q_old, q_new, p_old = int(system[data + Q_OLD]), int(system[data + Q_NEW]), int(system[data + P_OLD])
     v, x, out = int(system[data + V]), int(system[data + HV]), int(system[data + E])
     bound = system[CONSTRAINTS] != 0.0
+    drives, before, t = bound and driven(system), 0.0, work[int(system[AT_CALL])]
     if bound:
         add_impulses(system, work, 1.0, p_old)
+    if drives:
+        before = state[drive_work(state)]
+        enter_drives(t, system, state, work, q_old)
     check, status = doubtful(h, system, state, work), OK
     if check:
         work_done(h, system, work)
@@ -76,6 +83,9 @@ def move_on(h, system, state, work):
     right_momentum(system, work, h, x, p_old, int(system[data + F_LEFT]), int(system[data + F_RIGHT]), out, exponential)
     if bound and not project(h, system, work, q_new, out):
         return SINGULAR
+    if drives:
+        enter_drives(t + h, system, state, work, q_new)
+        work[int(system[data + ASIDE]) + GAIN] += state[drive_work(state)] - before
     if check:
         status = trusted(system, state, work, out)
         if status != OK:
