@@ -5,8 +5,9 @@ Marquardt do when a step does not reduce |g|; joints that are to stay are left o
 (stretched arms) is left by a small turn of every joint, always the same. From the closed configuration, steps along the null space of G
 towards the start, each closed again, lead to the nearest one (smallest |difference|, rad and m alike) on this branch of the mechanism.
 
-Velocity: the nearest one in the metric of the mass matrix,  min (v' - v) . M (v' - v)  with  G v' = 0,  of drives
-G v' = f'(t),  that is, the one that the machine would have after an impulse of its joints. Velocities of joints that are to stay are left as they are.
+Velocity: the nearest one in the metric of the mass matrix,  min (v' - v) . M (v' - v)  with  G v' = 0  (of
+drives f'(t)),  that is, the one that the machine would have after an impulse of its joints. Velocities of joints that are to stay are left
+as they are.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ and the forces of the model and of the joints without coordinates on body b,
 
     W_b = I_b dV_b/dt - ad^T(V_b) I_b V_b - (forces on b),      W = sum of W_b over all bodies behind the joint
 
-as a wrench at the anchor. Along the free directions of the joint W is what the joint itself exerts there: its spring, damper, coupling, drive,
-and the inertia of its armature, with the opposite sign, and the control of the run (`Trajectory.reaction`); 0 for a plain joint.
+as a wrench at the anchor. Along the free directions of the joint W is what the joint itself exerts there: its spring, damper, coupling,
+drive, and the inertia of its armature, with the opposite sign, and the control of the run (`Trajectory.reaction`); 0 for a plain joint.
 
 Both take the nodal q and v as they are, so they are as accurate as the run.
 """
