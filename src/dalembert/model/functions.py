@@ -69,7 +69,8 @@ class Dynamics:
             return (a, np.zeros(0)) if multipliers else a
         from dalembert.model.multipliers import constrained
 
-        found = constrained(self, *tree.checked(q, v, np.zeros(self.nv) if tau is None else tau), t=t)
+        q, v, tau = tree.checked(q, v, np.zeros(self.nv) if tau is None else tau)
+        found = constrained(self, q, v, tau, t)
         return found if multipliers else found[0]
 
     def inverse_dynamics(self: Any, q: Any, v: Any, a: Any, passive: bool = True) -> Array:

@@ -6,7 +6,8 @@ round-off of positions, eps times the distance x from the world origin, and from
     |g|    <=  R x  +  10 max(tol, 1e-11) h |v| |G|   m;    x = 1 for rows in rad, |q| for couplings;    R = 64 eps (bodies + 1)
     |G v|  <=  (R (1 + x / size) + 10 tol) |G| |v|    row by row; size of the machine: a row is a difference of positions
 
-A drive adds the round-off of the time t: 8 eps t |f'| to its residual, 8 eps t |f''| to its rate, which is G v - f'.
+Driven coordinates are judged against f and f', with the largest |v| of the run and the round-off of the time t in addition: 8 eps t |f'|,
+8 eps t |f''|.
 
 |G| is the largest length of a row in the run: at singular positions rows vanish.
 
@@ -45,7 +46,7 @@ def judge_constraints(facts: TreeFacts) -> list[Item]:
         if n > driven:
             out.append(judge_loops(facts, rates[: n - driven]))
         if driven:
-            out.append(judge_drives(facts, rates[n - driven : n]))
+            out.append(judge_drives(facts))
         if n < len(rates):
             out.append(judge_rates(facts, rates[n:]))
         out += redundancy(facts)
@@ -59,14 +60,13 @@ def seen_nodes(facts: TreeFacts, most: int) -> Array:
 
 
 def relative_rates(facts: TreeFacts) -> Array:
-    """Largest |G v| / (|G| |v|) of each row; of drives without what they prescribe."""
+    """Largest |G v| / (|G| |v|) of each row."""
     q, v = facts.traj.q, facts.traj.v
     length, worst = np.zeros(len(facts.model.constraint_labels)), np.zeros(len(facts.model.constraint_labels))
     for k in seen_nodes(facts, NODES):
         G, speed = facts.model.constraint_rows(q[k])[1], np.linalg.norm(v[k])
         length = np.maximum(length, np.linalg.norm(G, axis=1))
-        missing = G @ v[k] - facts.model._constraints().prescribed(facts.traj.t[k])[1]
-        worst = np.maximum(worst, np.abs(missing) / (speed if speed > 0.0 else 1.0))
+        worst = np.maximum(worst, np.abs(G @ v[k]) / (speed if speed > 0.0 else 1.0))
     return np.asarray(worst / np.where(length > 0.0, length, 1.0))
 
 
@@ -126,23 +126,24 @@ def judge_loops(facts: TreeFacts, rates: Array) -> Item:
     return _judged(facts, "loops", f"loops closed to {words}, rates to {rate.value:.2g} of their terms", allowed, [*found, rate])
 
 
-def judge_drives(facts: TreeFacts, rates: Array) -> Item:
+def judge_drives(facts: TreeFacts) -> Item:
     """Driven coordinates against their functions, on positions and velocities."""
     traj, rows = facts.traj, facts.model._constraints()
-    first = rows.holonomic - len(rows.drives)
-    t, late = traj.t[min(1, len(traj) - 1) :], 8.0 * EPS * float(np.abs(traj.t).max())
-    found = np.array([drive(t) for drive in rows.drives.values()])  # (drives, 3, nodes)
-    sizes = np.abs(found).max(axis=2)
+    nodes = seen_nodes(facts, NODES)
+    t, late = traj.t[nodes], 8.0 * EPS * float(np.abs(traj.t).max())
     speed = float(np.max(np.linalg.norm(traj.v[facts.regular], axis=1), initial=0.0))
-    gaps = np.abs(facts.model.constraint_errors(traj.q[min(1, len(traj) - 1) :], t)[:, first:]).max(axis=0)
     left = 10.0 * max(facts.tol, SETTLED) * traj.h * speed
-    measured = [
-        worst_of(gaps, [round_off(facts) * max(1.0, x[0]) + left + late * x[1] for x in sizes], "", list(range(len(gaps)))),
-        worst_of(rates, [rate_limit(facts) + ratio(late * x[2], speed) for x in sizes], "", list(range(len(rates)))),
-    ]
-    text = f"driven coordinates follow to {measured[0].value:.2g}, rates to {measured[1].value:.2g} of their terms"
-    allowed = ", ".join(f"{x.limit:.2g}" for x in measured)
-    return _judged(facts, "drive", text, allowed, [x._replace(row=first + x.row) for x in measured])
+    units, found = row_units(facts.model), []
+    at = np.argmax(facts.model.constraint_rows(traj.q[0])[1][list(rows.drives)], axis=1)  # the only entry of such a row
+    gaps = facts.model.constraint_errors(traj.q[nodes], t)[:, list(rows.drives)]
+    for k, (row, drive) in enumerate(rows.drives.items()):
+        f, rate, acceleration = np.abs(drive(t)).max(axis=1)
+        off = np.abs(traj.v[nodes, at[k]] - drive(t)[1]).max()
+        found.append(Measured(float(np.abs(gaps[:, k]).max()), round_off(facts) * max(1.0, f) + left + late * rate, units[row], row))
+        found.append(Measured(float(off), rate_limit(facts) * speed + late * acceleration, f"{units[row]}/s", row))
+    gap, off = (max(found[i::2], key=lambda x: x.excess) for i in (0, 1))
+    text = f"driven coordinates follow to {gap.value:.2g} {gap.unit}, their rates to {off.value:.2g} {off.unit}"
+    return _judged(facts, "drive", text, f"{gap.limit:.2g} {gap.unit}, {off.limit:.2g} {off.unit}", [gap, off])
 
 
 def judge_rates(facts: TreeFacts, rates: Array) -> Item:
