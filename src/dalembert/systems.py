@@ -73,6 +73,10 @@ class System:
         """A start with the coordinates that follow functions of time as they are at t = 0."""
         return q, v
 
+    def trouble(self, t: float) -> str:
+        """What of the system itself keeps a step to a time from being solved: a sentence, or nothing."""
+        return ""
+
     def parts(self, feature: str) -> list[str]:
         """Names of the parts that have a feature, where the feature is that of joints."""
         return []

@@ -175,6 +175,32 @@ def test_an_open_driven_loop_names_assemble():
         dal.simulate(four_bar(turning), h=0.01, t_end=0.1)
 
 
+def square(drive):
+    """Three rods of 1 m and the ground: every half turn all of them lie in one line, where the rows of the loop lose rank."""
+    m = dal.Model("square")
+    rod, lying = (1 / 12, 1 / 12, 1e-4), (np.sqrt(0.5), 0, np.sqrt(0.5), 0)
+    m.add_body("left", 1.0, rod, pose=((0, 0, 0.5), (1, 0, 0, 0)))
+    m.add_body("right", 1.0, rod, pose=((1, 0, 0.5), (1, 0, 0, 0)))
+    m.add_body("top", 1.0, rod, pose=((0.5, 0, 1), lying))
+    m.add_joint("motor", "revolute", "world", "left", axis=(0, 1, 0), drive=drive)
+    m.add_joint("foot", "revolute", "world", "right", anchor=(1, 0, 0), axis=(0, 1, 0))
+    m.add_joint("left pin", "revolute", "left", "top", anchor=(0, 0, 1), axis=(0, 1, 0))
+    m.add_joint("right pin", "revolute", "right", "top", anchor=(1, 0, 1), axis=(0, 1, 0))
+    return m
+
+
+@pytest.mark.parametrize("method", VARIATIONAL)
+@pytest.mark.parametrize("h", [np.pi / 200, 0.013])
+def test_driven_through_a_singular_position(method, h):
+    """The rods stay parallel, also where a node falls on the position (h = pi/200): to 4.5e-12 rad, as without a drive."""
+    m = square(lambda t: 2.0 * t + 0.1 * np.sin(4.0 * t))
+    q0, v0 = m.assemble(None)
+    traj = dal.simulate(m, method, h=h, t_end=h * round(6.0 / h), q0=q0, v0=v0)
+    assert np.abs(traj.q[:, 0] - traj.q[:, 1]).max() < 1e-11
+    assert np.abs(traj.v[:, 0] - traj.v[:, 1]).max() < 1e-8
+    np.testing.assert_allclose(traj.q[:, 0], 2.0 * traj.t + 0.1 * np.sin(4.0 * traj.t), atol=1e-13)
+
+
 # balances ------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -215,6 +241,7 @@ def test_a_free_machine_turns_against_its_driven_rotor(method):
     assert traj.report().verdict == "pass", traj.report()
 
 
+@pytest.mark.nojit
 def test_gears_rolling_and_second_coordinates():
     """A driven pinion, a driven wheel that rolls, a driven nut: closed forms to round-off."""
     m = dal.Model("gears", gravity=(0, 0, 0))
@@ -287,6 +314,7 @@ def test_split_steps_keep_the_account():
 # functions of the model ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nojit
 def test_forward_dynamics_takes_the_acceleration_of_the_drive():
     """x'' = f''(t), and the closed equation of the pendulum; force from the momentum along x."""
     m, t = shaken(), 0.7
@@ -333,6 +361,9 @@ def test_drive_is_a_feature_that_can_be_ignored():
     assert "drive ('slider')" in str(traj.report())
     assert "drive" not in traj.account
     assert dal.simulate(m, h=0.01, t_end=0.1).stepper.name in VARIATIONAL
+    dal.stepper(order=1, name="plain euler")(lambda model, t, q, v, h: (model.integrate(q, h * v), v))
+    with pytest.raises(dal.UnsupportedError, match="'plain euler' does not handle drive"):
+        dal.simulate(m, "plain euler", h=0.01, t_end=0.1)
     with pytest.raises(dal.UnsupportedError, match="'pin' has no drive"):
         dal.simulate(m, h=0.01, t_end=0.1).reaction("pin", drive=True)
     with pytest.raises(dal.UnsupportedError, match=r"drives of joints 'slider'"):
@@ -402,6 +433,21 @@ def test_a_removed_joint_takes_its_drive_along():
     assert "drive" not in dal.simulate(m, h=0.01, t_end=0.1).account
 
 
+def test_comparisons_run_driven_machines():
+    found = dal.work_precision(shaken(), ["midpoint", "trapezoidal"], hs=(0.04, 0.02, 0.01), t_end=1.0, q0={"pin": 0.5})
+    assert found.orders["midpoint"] == pytest.approx(2.0, abs=0.1)
+    assert found.orders["trapezoidal"] == pytest.approx(2.0, abs=0.1)
+
+
+def test_threads_share_a_driven_model():
+    from concurrent.futures import ThreadPoolExecutor
+
+    m = shaken()
+    with ThreadPoolExecutor(4) as pool:
+        ends = list(pool.map(lambda _: dal.simulate(m, "midpoint", h=0.01, t_end=0.5, q0={"pin": 0.5}).states[-1], range(8)))
+    assert all((x == ends[0]).all() for x in ends)
+
+
 # what is refused -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -427,6 +473,12 @@ def test_a_removed_joint_takes_its_drive_along():
 def test_what_is_no_motion_is_refused(drive, said):
     with pytest.raises(dal.ModelError, match=f"joint 'slider'.*{said}"):
         on_a_slider(drive)
+
+
+def test_a_drive_that_ends_is_named():
+    with pytest.raises(dal.SimulationError, match=r"drive of joint 'slider' is 0 at t = 1 s, with rate -inf") as failed:
+        dal.simulate(on_a_slider(lambda t: np.sqrt(1.0 - t)), "midpoint", h=0.01, t_end=2.0)
+    assert failed.value.traj.t[-1] == pytest.approx(0.99)
 
 
 def test_functions_of_math_are_refused():

@@ -57,16 +57,14 @@ class Drive:
             return ca.Function.deserialize(self.data)
         return ca.Function("drive", [ca.SX.sym("t")], [ca.densify(ca.SX([self.data, 0.0, 0.0]))])
 
-    @cached_property
-    def _code(self) -> Any:
-        from dalembert.machine_code import MachineCode
-
-        return MachineCode({"drive": self._function})
-
     @property
     def address(self) -> int:
-        """Of the machine code, which lives as long as this object."""
-        return int(self._code.addresses["drive"])
+        """Of the machine code, which lives as long as this object, whichever thread asks first."""
+        if "_code" not in self.__dict__:
+            from dalembert.machine_code import MachineCode
+
+            self.__dict__.setdefault("_code", MachineCode({"drive": self._function}))
+        return int(self.__dict__["_code"].addresses["drive"])
 
     def __call__(self, t: Any) -> Array:
         """(f, f', f'') at a time, or (3, N) at N of them."""
@@ -208,6 +206,15 @@ class Drives:
             for k, drive in () if joint in but else driven.items():
                 q[q_at[joint].start + k], v[v_at[joint].start + k] = drive(t)[:2]
         return q, v
+
+    def trouble(self: Any, t: float) -> str:
+        """Which drive has no finite value, rate or acceleration at a time."""
+        for joint, driven in self.drives.items():
+            for drive in driven.values():
+                f, rate, acceleration = drive(t)
+                if not np.isfinite([f, rate, acceleration]).all():
+                    return f"The drive of joint {joint!r} is {f:g} at t = {t:.6g} s, with rate {rate:g} and acceleration {acceleration:g}."
+        return ""
 
     def drive_errors(self: Any, q: Any, t: Any) -> dict[str, Array]:
         """q - f(t) of the driven coordinates, {joint: (..., driven coordinates)}."""

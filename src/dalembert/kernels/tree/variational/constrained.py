@@ -21,7 +21,7 @@ import math
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.full_pivot import apply, eliminate
 from dalembert.kernels.smallmat import dot, load3, scale, sub
-from dalembert.kernels.tree.constraints import add_wrench, constraint_rows
+from dalembert.kernels.tree.constraints import add_wrench, constraint_rows, first_drive
 from dalembert.kernels.tree.kinematics import place, sweep, world
 from dalembert.kernels.tree.layout import (
     AT_CALL,
@@ -157,7 +157,7 @@ def add_impulses(system, work, s, out):
 def rows_ahead(h, system, work):
     """Rows and residuals (as velocities) where the constraints have to hold, and rows of the springs, at the current velocity.
 
-    Those on positions hold at the second node, or where the motion would be LATER later.
+    Those on positions hold at the second node, or where the motion would be LATER later; drives at the node in any case.
     """
     m, total = count(system)
     holonomic, nv = int(system[HOLONOMIC]), int(system[NV])
@@ -168,7 +168,7 @@ def rows_ahead(h, system, work):
     g, G, spare, old = int(system[data + GAP]), int(system[data + ROWS_NEW]), int(system[data + SPARE_ROWS]), int(system[data + ROWS_OLD])
     later = work[int(system[data + ASIDE]) + LATER]
     end = total if method == MIDPOINT else m
-    work[int(system[AT_CALL]) + 1] = work[int(system[AT_CALL])] + h + later
+    work[int(system[AT_CALL]) + 1] = work[int(system[AT_CALL])] + h
     for k in range(2):  # 0: on positions, 1: on velocities, and springs at the middle
         if (holonomic == 0 and k == 0) or (holonomic == end and k == 1):
             continue
@@ -188,6 +188,9 @@ def rows_ahead(h, system, work):
                     work[g + r] += work[spare + r * nv + i] * work[v + i]
                 elif r >= m:
                     work[old + r * nv + i] = work[spare + r * nv + i]
+    if later != 0.0:
+        for r in range(first_drive(system), holonomic):  # linear: the motion from the node on adds LATER times the velocity
+            work[g + r] = (work[g + r] * (h + later) - later * product(work, G + r * nv, v, nv)) / h
     for i in range(nv):
         work[x + i] = h * work[v + i]
 
