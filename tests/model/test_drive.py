@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline
 
 import dalembert as dal
 from dalembert.model import cut
@@ -446,6 +447,60 @@ def test_threads_share_a_driven_model():
     with ThreadPoolExecutor(4) as pool:
         ends = list(pool.map(lambda _: dal.simulate(m, "midpoint", h=0.01, t_end=0.5, q0={"pin": 0.5}).states[-1], range(8)))
     assert all((x == ends[0]).all() for x in ends)
+
+
+# tables --------------------------------------------------------------------------------------------------------------------------------
+
+
+def sampled():
+    t = np.concatenate([np.linspace(-0.2, 0.5, 8), np.linspace(0.65, 1.4, 6)])
+    return t, 0.3 * np.sin(3.0 * t)
+
+
+@pytest.mark.nojit
+def test_a_table_is_scipys_spline():
+    """Value, rate and acceleration in every piece, at knots and in the margins; nothing beyond."""
+    m, spline = on_a_slider(sampled()), CubicSpline(*sampled())
+    times = np.concatenate([np.random.default_rng(1).uniform(-0.3, 1.55, 40), sampled()[0]])
+    for t in times:
+        assert m.constraint_rows([0.0, 0.0], t)[0][0] == pytest.approx(-spline(t), abs=1e-14)
+        np.testing.assert_allclose(m.on_drives([0.0, 0.0], [0.0, 0.0], t), [(spline(t), 0.0), (spline(t, 1), 0.0)], atol=1e-13)
+        np.testing.assert_allclose(m.forward_dynamics([0.0, 0.0], [0.0, 0.0], t=t)[0], spline(t, 2), atol=1e-9)
+    for t in (-0.31, 1.56):
+        assert np.isnan(m.constraint_rows([0.0, 0.0], t)[0][0])
+
+
+def test_pendulum_on_a_slider_that_follows_a_table(tmp_path):
+    m, spline = on_a_slider(sampled()), CubicSpline(*sampled())
+    exact = pendulum_end(1.0, [0.5, 0.0], x_acc=lambda t: spline(t, 2))
+    errors = []
+    for h in (0.02, 0.01, 0.005, 0.0025):
+        traj = dal.simulate(m, "midpoint", h=h, t_end=1.0, q0={"pin": 0.5})
+        np.testing.assert_allclose(traj.v[:, 0], spline(traj.t, 1), atol=1e-13)
+        errors.append(np.hypot(traj.q[-1, 1] - exact[0], traj.v[-1, 1] - exact[1]))
+    assert slope(errors) == pytest.approx(2.0, abs=0.1)
+    assert traj.report().verdict == "pass", traj.report()
+    traj.save(tmp_path / "table.h5")
+    again = dal.load(tmp_path / "table.h5")
+    assert (dal.simulate(again.model, "midpoint", h=0.0025, t_end=1.0, q0={"pin": 0.5}).states == traj.states).all()
+    with pytest.raises(dal.SimulationError, match=r"drive of joint 'slider' is nan at t = 1\.56 s"):
+        dal.simulate(m, "midpoint", h=0.02, t_end=2.0)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (([0, 1, 2], [0, 1, 2]), "at least 4"),
+        (([0, 1, 2, 3], [0, 1, 2]), "shapes"),
+        (([0, 2, 1, 3], [0, 1, 2, 3]), "increase"),
+        (([0, 1, 2, 3], [0, np.nan, 2, 3]), "finite"),
+        (([1, 2, 3, 4], [0, 1, 2, 3]), "begin at 0"),
+        ((lambda t: t, 3.0), "no table"),
+    ],
+)
+def test_tables_that_are_none(table, said):
+    with pytest.raises(dal.ModelError, match=f"joint 'slider'.*{said}"):
+        on_a_slider(table)
 
 
 # what is refused -----------------------------------------------------------------------------------------------------------------------

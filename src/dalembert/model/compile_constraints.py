@@ -14,6 +14,7 @@ import numpy as np
 from dalembert.kernels.tree import constraint_layout as at
 from dalembert.kernels.tree import layout
 from dalembert.model import loops
+from dalembert.model.drive_tables import TableDrive
 from dalembert.model.drives import Drive
 from dalembert.model.joints._base import perpendicular
 from dalembert.model.loops import Loop
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A record, the joint it belongs to, what it holds to zero, the coefficients of a coupling, and the function of a drive."""
+    """A record, the joint it belongs to, what it holds to zero, the coefficients of a coupling or a table, and the drive."""
 
     record: Array
     joint: str
     what: str
     coefficients: tuple[float, ...] = ()
-    drive: Drive | None = None
+    drive: Drive | TableDrive | None = None
 
 
 class Side(NamedTuple):
@@ -163,9 +164,9 @@ def _drive_rows(tree: Tree, joint: Joint) -> list[Row]:
     for k, drive in (joint.drive or {}).items():
         r = np.zeros(at.ROW_SIZE)
         r[at.ROW_KIND], r[at.ROW_LINK_A], r[at.ROW_LINK_B] = at.DRIVE, -1, tree.spans[joint.name][0] + k
-        r[at.ROW_FUNCTION] = drive.address
+        r[at.ROW_FUNCTION], r[at.ROW_DEGREE] = drive.address, drive.pieces
         of = "" if joint.coordinates.nv == 1 else f" of {joint.coordinates.q_names[k]}"
-        rows.append(Row(r, joint.name, f"drive{of}", drive=drive))
+        rows.append(Row(r, joint.name, f"drive{of}", drive.coefficients, drive))
     return rows
 
 

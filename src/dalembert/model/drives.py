@@ -1,7 +1,8 @@
 """Prescribed motion: a coordinate of a joint that follows a function of time, q = f(t).
 
-A function is called once with a symbol (CasADi) and becomes f, f', f'' by automatic differentiation; a number stands for a constant. The
-symbol takes operators and functions of NumPy. Machine code is made when it is first needed, and files hold the formula as text.
+A function is called once with a symbol (CasADi) and becomes f, f', f'' by automatic differentiation; a number stands for a constant, a pair
+(times, values) for a table (model/drive_tables.py). The symbol takes operators and functions of NumPy. Machine code is made when it is
+first needed, and files hold the formula as text.
 
     void f(const double *t, double *y)        y = (f, f', f'')
 """
@@ -17,6 +18,7 @@ import numpy as np
 
 from dalembert.errors import ModelError, OptionError
 from dalembert.model import validate
+from dalembert.model.drive_tables import TableDrive
 from dalembert.model.joints._base import JointKind, VectorKind
 from dalembert.model.rotation import Array
 
@@ -28,6 +30,9 @@ START = 1e-8  # by how much a given coordinate or rate may differ from the drive
 
 class Drive:
     """One function of time. data: a number, or the text of a CasADi function t -> (f, f', f''). Constant, equal where the data are."""
+
+    pieces = 0  # it is no table
+    coefficients: tuple[float, ...] = ()
 
     def __init__(self, data: float | str):
         self.data = data
@@ -76,8 +81,8 @@ class Drive:
 # from what a user gives ----------------------------------------------------------------------------------------------------------------
 
 
-def build(owner: str, kind: JointKind, given: Any) -> dict[int, Drive] | None:
-    """{coordinate: Drive} of a joint: from a function or number (joints of one degree of freedom), a dictionary of them, or file data."""
+def build(owner: str, kind: JointKind, given: Any) -> dict[int, Drive | TableDrive] | None:
+    """{coordinate: Drive} of a joint: from a function, number or table (of the only coordinate), a dictionary of them, or file data."""
     if given is None:
         return None
     if not isinstance(kind, VectorKind) or kind.nv == 0:
@@ -94,7 +99,9 @@ def build(owner: str, kind: JointKind, given: Any) -> dict[int, Drive] | None:
         given = {0: given}
     found = {_coordinate(owner, kind, which): _drive(owner, f) for which, f in given.items()}
     if not found:
-        raise ModelError(f"{owner}: drive is {given!r}; expected a function of time, a number, or {{coordinate: function}}.")
+        raise ModelError(
+            f"{owner}: drive is {given!r}; expected a function of time, a number, (times, values), or {{coordinate: function}}."
+        )
     return dict(sorted(found.items()))
 
 
@@ -107,11 +114,15 @@ def _coordinate(owner: str, kind: JointKind, which: Any) -> int:
     return int(k)
 
 
-def _drive(owner: str, given: Any) -> Drive:
-    if isinstance(given, Drive):
+def _drive(owner: str, given: Any) -> Drive | TableDrive:
+    if isinstance(given, (Drive, TableDrive)):
         return given
     if isinstance(given, Mapping) and set(given) == {FORMULA}:
         return Drive(str(given[FORMULA]))
+    if isinstance(given, Mapping) and set(given) == {"times", "values"}:
+        return TableDrive.build(owner, given["times"], given["values"])
+    if isinstance(given, (tuple, list)) and len(given) == 2:
+        return TableDrive.build(owner, *given)
     if callable(given):
         return _traced(owner, given)
     return Drive(validate.number(owner, "drive", given))
@@ -184,7 +195,7 @@ class Drives:
     """The part of `Model` that knows which coordinates are driven."""
 
     @property
-    def drives(self: Any) -> dict[str, dict[int, Drive]]:
+    def drives(self: Any) -> dict[str, dict[int, Drive | TableDrive]]:
         """{joint: {coordinate: Drive}} of the joints that follow a function of time."""
         return {j.name: j.drive for j in self._joints.values() if j.drive is not None}
 

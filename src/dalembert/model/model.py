@@ -133,7 +133,8 @@ class Model(Removals, Values, AsData, Nonholonomics, Drives, Assembly, Featured,
         of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of every
         degree of freedom; the stiffness rests at q = rest. A child that has a joint to a parent already gets a loop joint: see add_loop.
         compliance (m/N, rad/(N m)), damping_time (s): how the joint gives way along the directions that it holds; 0: not at all.
-        drive: a function f(t), or a number, that the coordinate follows; {coordinate: f} of a joint with several. See model/drives.py.
+        drive: a function f(t), a number, or (times, values), that the coordinate follows; {coordinate: f} of a joint with several: see
+        model/drives.py.
 
         Kinds that own no coordinates, whatever joint the child has: rolling (radius, normal, point, contact; axis: the axle, None: a ball),
         knife-edge (axis: across the blade), distance (point, length), gear (parent and child are joints, q_child = ratio q_parent),

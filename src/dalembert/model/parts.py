@@ -104,7 +104,7 @@ class Joint:
     rest: float = 0.0
     compliance: float = 0.0
     damping_time: float = 0.0
-    drive: dict[int, drives.Drive] | None = None
+    drive: dict[int, drives.Drive | drives.TableDrive] | None = None
 
     @property
     def coordinates(self) -> JointKind:

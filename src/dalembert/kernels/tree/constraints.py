@@ -46,6 +46,7 @@ from dalembert.kernels.tree.constraint_layout import (
     HEADING,
     HEIGHT,
     OPPOSITE,
+    PIECE,
     ROW_A,
     ROW_B,
     ROW_DEGREE,
@@ -63,6 +64,7 @@ from dalembert.kernels.tree.constraint_layout import (
     ROW_WHICH,
     SHIFT,
     SHIFT_WORLD,
+    TABLE_HEAD,
     TILT,
     TURN,
 )
@@ -259,10 +261,33 @@ def couple(system, work, at, q, g, row):
 
 
 @inline
+def look_up(system, at, n, t, work, out):
+    """f, f', f'' of a table of n pieces, NaN where it has no value."""
+    first, last = 0, n
+    while last - first > 1:  # the last piece that starts before t, or the first one
+        middle = (first + last) // 2
+        if system[at + TABLE_HEAD + middle * PIECE] <= t:
+            first = middle
+        else:
+            last = middle
+    piece = at + TABLE_HEAD + first * PIECE
+    s = t - system[piece]
+    if not (t >= system[at] and t <= system[at + 1]):
+        s = math.nan
+    c1, c2, c3 = system[piece + 2], system[piece + 3], system[piece + 4]
+    work[out] = system[piece + 1] + s * (c1 + s * (c2 + s * c3))
+    work[out + 1] = c1 + s * (2.0 * c2 + 3.0 * s * c3)
+    work[out + 2] = 2.0 * c2 + 6.0 * s * c3
+
+
+@kernel
 def prescribed(system, work, at):
     """Where in work f, f', f'' of a DRIVE row are, at the time that is written behind the start of the step."""
-    time = int(system[AT_CALL]) + 1
-    call_at(int(system[at + ROW_FUNCTION]), work, time, work, time + 1)
+    time, n = int(system[AT_CALL]) + 1, int(system[at + ROW_DEGREE])
+    if n > 0:
+        look_up(system, int(system[at + ROW_POLYNOMIAL]), n, work[time], work, time + 1)
+    else:
+        call_at(int(system[at + ROW_FUNCTION]), work, time, work, time + 1)
     return time + 1
 
 
