@@ -74,6 +74,14 @@ class System:
         """True where constraints that depend on time do work."""
         return False
 
+    def driven_start(self, q: Any, v: Any) -> tuple[Any, Any]:
+        """A start with the coordinates that follow functions of time as they are at t = 0."""
+        return q, v
+
+    def trouble(self, t: float) -> str:
+        """What of the system itself keeps a step to a time from being solved: a sentence, or nothing."""
+        return ""
+
     def parts(self, feature: str) -> list[str]:
         """Names of the parts that have a feature, where the feature is that of joints."""
         return []

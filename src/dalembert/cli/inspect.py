@@ -108,6 +108,8 @@ def _tables(m: Model) -> None:
     if m.nonholonomic:
         rows = [[x.name, x.kind, x.parent, x.child, _number(x.radius or 0.0), _direction(x.axis)] for x in m.nonholonomic]
         shell.print_table("joints on velocities", ["joint", "kind", "parent", "child", "radius", "axis"], rows)
+    if m.driven:
+        typer.echo(f"driven: {', '.join(m.drives)}")
     if m.loops or m.nonholonomic:
         typer.echo(_mobility(m))
     pairs = list(touching(m))

@@ -68,7 +68,7 @@ def _(system: Lagrangian) -> Look:
 def trusted(system: Any) -> str:
     """The method that is trusted most."""
     if is_tree(system):
-        return "mk8"
+        return "midpoint+kahan-li6" if system.driven else "mk8"
     return "scipy:dop853" if dissipative(system) else "cayley+kahan-li6"
 
 

@@ -17,7 +17,7 @@ from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
 from dalembert.runs.trajectory import Trajectory
 
-FORCED = {"wrench", "damping", "function", "force"}
+FORCED = {"wrench", "damping", "function", "force", "drive"}
 
 
 class Energy(NamedTuple):
@@ -47,9 +47,10 @@ def kinetic_scale(runs: Iterable[Trajectory]) -> float:
 def energy_error(traj: Trajectory, scale: float | None = None) -> Array:
     """Departure of the energy from the start over a scale: the largest kinetic energy of the run, if none is given.
 
-    Of E - work where forces act: nan for peers, which keep no account of the work, and where constraints that depend on time do work.
+    Of E - work where forces act: nan for peers, which keep no account of the work, and where constraints that depend on time do work
+    that is not counted.
     """
-    if traj._run_model.driven:
+    if traj._run_model.driven and "drive" not in traj._account:
         return np.full(len(traj), np.nan)
     with np.errstate(over="ignore", invalid="ignore"):
         e = traj.energy - traj.work if forced(traj._run_model) else traj.energy

@@ -19,13 +19,13 @@ RUNAWAY = 9.0
 
 
 def expect(model: Model, system: Array, q: Array, v: Array, state: Array) -> None:
-    """Write the ceiling into the state of the start, 0 (none) where a wrench or a function may drive the machine, or its weight by way of a
-    joint that lets it fall for ever. That state holds the momentum: T = p . v/2."""
-    driven = any(f.kind in ("wrench", "function") for f in model.forces)
+    """Write the ceiling into the state of the start, 0 (none) where a wrench, a function or a joint may drive the machine, or its
+    weight by way of a joint that lets it fall for ever. That state holds the momentum: T = p . v/2."""
+    driven = model.driven or any(f.kind in ("wrench", "function") for f in model.forces)
     with np.errstate(over="ignore", invalid="ignore"):  # of velocities that no step can take
         energy = 0.5 * float(state[len(q) : len(q) + len(v)] @ v) + elastic(model, system, q) + fall(system)
     ceiling = RUNAWAY * energy
-    places, _ = STATE.lay(0, {}, {"nq": len(q), "nv": len(v), "account": SIZE})
+    places, _ = STATE.lay(0, {}, {"nq": len(q), "nv": len(v), "driven": 0, "account": SIZE})
     state[STATE.named(places).ceiling] = ceiling if not driven and 0.0 < ceiling < np.inf else 0.0
 
 

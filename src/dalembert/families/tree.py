@@ -16,7 +16,9 @@ from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
 from dalembert.model.rotation import Array
 
-ACCOUNTED = frozenset({"wrench", "damping", "limits", "function"})  # gravity and springs have a potential, and momenta that they keep
+ACCOUNTED = frozenset(
+    {"wrench", "damping", "limits", "function", "drive"}
+)  # gravity and springs have a potential, and momenta that they keep
 
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
@@ -31,16 +33,20 @@ def call_functions(system: Array, address: int) -> None:
     system[at.FUNCTION], system[at.PASSIVE] = address, 1.0
 
 
-def ending(states: Array, before: int, nv: int) -> dict[str, Any]:
+def ending(states: Array, before: int, nv: int, driven: bool = False) -> dict[str, Any]:
     """What the state of a tree ends with, behind `before` numbers of the method: the control that was held over the interval, then work,
-    impulse and the account by kinds of force so far. NaN in files of versions that kept none."""
+    impulse and the account by kinds of force so far. NaN in files of versions that kept none. driven: the work of drives is there too."""
+    drives: dict[str, Array] = {}
+    if driven:
+        at_drives = states.shape[1] - account.SIZE - account.DRIVE_BEFORE
+        drives, states = {"drive": states[:, at_drives]}, np.delete(states, at_drives, axis=1)
     size = states.shape[1]
     control = states[:, before : before + nv] if size == before + nv + account.SIZE else np.full((len(states), nv), np.nan)
     columns = states[:, size - account.SIZE :] if size >= before + account.SIZE else np.full((len(states), account.SIZE), np.nan)
-    works = {name: columns[:, i] for i, name in enumerate(account.WORKS)}
+    works = {**{name: columns[:, i] for i, name in enumerate(account.WORKS)}, **drives}
     return {
         "control": control,
-        "work": columns[:, : len(account.WORKS)].sum(axis=1),
+        "work": columns[:, : len(account.WORKS)].sum(axis=1) + drives.get("drive", 0.0),
         "impulse": columns[:, account.IMPULSE : account.IMPULSE + 6],
         "account": {**works, "push": columns[:, account.PUSH]},
     }

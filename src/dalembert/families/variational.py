@@ -21,15 +21,16 @@ from dalembert.kernels.tree.variational.convergence import STALE
 from dalembert.kernels.tree.variational.layout import HISTORY, STATE
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
+from dalembert.model.compile_constraints import is_driven
 from dalembert.model.rotation import Array
 
 NOTES = STATE.names[STATE.names.index("known") : STATE.names.index("held")]  # of the prediction and of Newton's method
 SHRINK = 0.8  # of h, from one trial of h="auto" to the next, where no node says by how much
 
 
-def places(nq: int, nv: int) -> tuple[Any, int]:
+def places(nq: int, nv: int, driven: bool = False) -> tuple[Any, int]:
     """Where the parts of a state start, and its length."""
-    found, end = STATE.lay(0, {}, {"nq": nq, "nv": nv, "account": SIZE})
+    found, end = STATE.lay(0, {}, {"nq": nq, "nv": nv, "driven": int(driven), "account": SIZE})
     return STATE.named(found), end
 
 
@@ -42,7 +43,7 @@ def start(system: Array, q: Array, v: Array) -> Array:
     sweep(system, work, at_q, at_v)
     out, gradient = int(system[at.AT_TAU]), int(system[at.AT_ACC])
     momenta(system, work, at_v, out, gradient)
-    n, length = places(nq, nv)
+    n, length = places(nq, nv, is_driven(system))
     state = np.zeros(length)
     state[n.q : n.p], state[n.p : n.history], state[n.history : n.history + nv] = q, work[out : out + nv], v
     found = np.empty((1, nv))
@@ -86,9 +87,9 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     nq, nv = model.nq, model.nv
     q, v = np.empty((len(states), nq)), np.empty((len(states), nv))
     _nodes(system, states, q, v)
-    n, length = places(nq, nv)
+    n, length = places(nq, nv, model.driven)
     held = n.held if states.shape[1] >= length else n.held - 1  # of a version that kept no ceiling
-    return {"q": q, "v": v, "v_interval": states[:, n.history : n.history + nv], **ending(states, held, nv)}
+    return {"q": q, "v": v, "v_interval": states[:, n.history : n.history + nv], **ending(states, held, nv, model.driven)}
 
 
 def compose(system: Array, weights: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from dalembert.lagrangian.machine_code import MachineCode
+from dalembert.machine_code import MachineCode
 from dalembert.model.rotation import Array
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from dalembert.kernels.lagrangian import layout as at
 from dalembert.lagrangian.formulas import Formulas
-from dalembert.lagrangian.machine_code import MachineCode
+from dalembert.machine_code import MachineCode
 from dalembert.model.rotation import Array
 
 EPS = float(np.finfo(float).eps)

@@ -24,15 +24,15 @@ class AsSystem(System):
         check_start(self, stepper, q, v, ignore)
 
     def constraint_errors(self: Any, q: Array, t: Any = 0.0) -> Array:
-        """Residuals of the constraints on positions, (N, rows): loops, heights of rolling joints."""
-        found = list(self.loop_errors(q).values())
+        """Residuals of the constraints on positions, (N, rows): loops, heights of rolling joints, drives."""
+        found = [*self.loop_errors(q).values(), *self.drive_errors(q, t).values()]
         return np.concatenate(found, axis=1) if found else np.zeros((len(q), 0))
 
-    def reaction(self: Any, traj: Any, joint: str) -> Array:
+    def reaction(self: Any, traj: Any, joint: str, drive: bool = False) -> Array:
         """What a joint exerts at the nodes of a run; self: without what the run ignored. See model/reactions.py."""
         from dalembert.model.reactions import joint_force
 
-        return joint_force(traj, self, joint)
+        return joint_force(traj, self, joint, drive)
 
     def joint_states(self: Any, traj: Any, name: str) -> Any:
         """(q, v) of one joint at the nodes of a run; see model/loop_coordinates.py."""
@@ -51,7 +51,8 @@ class AsSystem(System):
 
     def parts(self: Any, feature: str) -> list[str]:
         """Names of the joints that make up a feature."""
-        return [x.name for x in {"loops": self.loops, "nonholonomic": self.nonholonomic}.get(feature, ())]
+        joints = {"loops": self.loops, "nonholonomic": self.nonholonomic, "drive": [j for j in self.joints if j.drive is not None]}
+        return [x.name for x in joints.get(feature, ())]
 
     def detail(self: Any, features: set[str]) -> str:
         """The first bodies that can touch, where contact is not handled."""

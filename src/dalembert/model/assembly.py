@@ -5,8 +5,9 @@ Marquardt do when a step does not reduce |g|; joints that are to stay are left o
 (stretched arms) is left by a small turn of every joint, always the same. From the closed configuration, steps along the null space of G
 towards the start, each closed again, lead to the nearest one (smallest |difference|, rad and m alike) on this branch of the mechanism.
 
-Velocity: the nearest one in the metric of the mass matrix,  min (v' - v) . M (v' - v)  with  G v' = 0,  that is, the one that the machine
-would have after an impulse of its joints. Velocities of joints that are to stay are left as they are.
+Velocity: the nearest one in the metric of the mass matrix,  min (v' - v) . M (v' - v)  with  G v' = 0  (of
+drives f'(t)),  that is, the one that the machine would have after an impulse of its joints. Velocities of joints that are to stay are left
+as they are.
 """
 
 from __future__ import annotations
@@ -44,27 +45,30 @@ class Assembly:
             found = self._rows = (parts, TreeConstraints(self))
         return found[1]
 
-    def constraint_rows(self, q: Any) -> tuple[Array, Array]:
+    def constraint_rows(self, q: Any, t: float = 0.0) -> tuple[Array, Array]:
         """(g (m,), G (m, nv)): residuals of all constraints, 0 for those on velocities alone, and d g/dt = G v. Rows: `constraint_labels`.
 
         Forces of multipliers are G^T lambda: lambda > 0 pushes the child of the joint towards a larger residual.
+        Rows of drives have the residual q - f(t), and d g/dt = G v - f'(t).
         """
-        return self._constraints().rows(q)
+        return self._constraints().rows(q, t)
 
     @property
     def constraint_labels(self) -> list[tuple[str, str]]:
         """(joint, what is held to zero) of every row of `constraint_rows`."""
         return list(self._constraints().labels)
 
-    def assemble(self: Any, q: Any, v: Any = None, fixed: Iterable[str] = ()) -> tuple[Array, Array]:
+    def assemble(self: Any, q: Any, v: Any = None, fixed: Iterable[str] = (), t: float = 0.0) -> tuple[Array, Array]:
         """(q, v): the configuration near q that meets all constraints, and the velocity nearest to v (None: rest) that does.
 
-        q, v: as check_q and check_v take them. fixed: names of joints whose coordinates and rates stay.
+        q, v: as check_q and check_v take them. fixed: names of joints whose coordinates and rates stay. t: time of the drives.
         """
         start, rates = self.check_q(q), self.check_v(v)
+        fixed = (fixed,) if isinstance(fixed, str) else tuple(fixed)
         free = _free(self, fixed)
-        closed = _close(self, start, free)
-        return closed, rates if v is None else _project(self, closed, rates, free)
+        start, rates = self.on_drives(start, rates, t, fixed)
+        closed = _close(self, start, free, t)
+        return closed, rates if v is None and not self.driven else _project(self, closed, rates, free, t)
 
     def redundant_constraints(self: Any, q: Any = None) -> Redundancy:
         """Which constraints follow from the others at a closed configuration q and near it; degrees of freedom. See model/redundancy.py."""
@@ -73,11 +77,11 @@ class Assembly:
         return analyse(self, self.assemble(q)[0])
 
 
-def _free(model: Any, fixed: Iterable[str]) -> Array:
+def _free(model: Any, fixed: tuple[str, ...]) -> Array:
     """Which velocities may change."""
     at = model.v_slices()
     free = np.ones(model.nv, dtype=bool)
-    for name in (fixed,) if isinstance(fixed, str) else fixed:
+    for name in fixed:
         if name not in at:
             raise UnknownNameError("joint in fixed", name, at)
         free[at[name]] = False
@@ -91,19 +95,19 @@ def _size(model: Any) -> float:
     return min(1.0, extent) or 1.0
 
 
-def _close(model: Any, q: Array, free: Array) -> Array:
-    if not (model.loops or model.nonholonomic):
+def _close(model: Any, q: Array, free: Array, t: float) -> Array:
+    if not model._has_rows:
         return q
     tolerance = CLOSED * _size(model)
     best, worst = q, np.inf
     for attempt in range(ATTEMPTS):
         start = q if attempt == 0 else _shaken(model, q, free, attempt)
-        found, error = _descend(model, start, free, tolerance)
+        found, error = _descend(model, start, free, tolerance, t)
         if error <= tolerance:
-            return _nearest(model, q, found, free, tolerance)
+            return _nearest(model, q, found, free, tolerance, t)
         if error < worst:
             best, worst = found, error
-    raise _unclosed(model, best, free, tolerance)
+    raise _unclosed(model, best, free, tolerance, t)
 
 
 def _shaken(model: Any, q: Array, free: Array, attempt: int) -> Array:
@@ -111,10 +115,10 @@ def _shaken(model: Any, q: Array, free: Array, attempt: int) -> Array:
     return np.asarray(model.integrate(q, 0.1 * attempt * free * rng.uniform(-1.0, 1.0, model.nv)))
 
 
-def _positions(model: Any, q: Array, free: Array) -> tuple[Array, Array]:
+def _positions(model: Any, q: Array, free: Array, t: float) -> tuple[Array, Array]:
     """Residuals and Jacobian of the constraints on positions, for the velocities that may change."""
     n = model._constraints().holonomic
-    g, G = model.constraint_rows(q)
+    g, G = model.constraint_rows(q, t)
     return g[:n], G[:n, free]
 
 
@@ -127,9 +131,9 @@ def _step(g: Array, G: Array, damping: float) -> Array:
     return -Vt[ok].T @ (gain * (U.T @ g)[ok])
 
 
-def _descend(model: Any, q: Array, free: Array, tolerance: float) -> tuple[Array, float]:
+def _descend(model: Any, q: Array, free: Array, tolerance: float, t: float) -> tuple[Array, float]:
     """(configuration, largest residual) where the steps end: at round-off, or where they no longer help."""
-    g, G = _positions(model, q, free)
+    g, G = _positions(model, q, free, t)
     damping = 0.0
     for _ in range(STEPS):
         dq = np.zeros(model.nv)
@@ -138,7 +142,7 @@ def _descend(model: Any, q: Array, free: Array, tolerance: float) -> tuple[Array
         if length == 0.0:
             break
         trial = np.asarray(model.integrate(q, dq * min(1.0, LONGEST / length)))
-        g_new, G_new = _positions(model, trial, free)
+        g_new, G_new = _positions(model, trial, free, t)
         if np.linalg.norm(g_new) < np.linalg.norm(g):
             done = length < 1e-9 and np.abs(g).max() <= tolerance
             q, g, G, damping = trial, g_new, G_new, damping / 10.0 if damping > 1e-9 else 0.0
@@ -151,18 +155,18 @@ def _descend(model: Any, q: Array, free: Array, tolerance: float) -> tuple[Array
     return q, float(np.abs(g).max(initial=0.0))
 
 
-def _nearest(model: Any, start: Array, q: Array, free: Array, tolerance: float) -> Array:
+def _nearest(model: Any, start: Array, q: Array, free: Array, tolerance: float, t: float) -> Array:
     """The closed configuration nearest to the start, from one that is closed."""
     away = model.difference(q, start)
     for _ in range(APPROACHES):
-        _, G = _positions(model, q, free)
+        _, G = _positions(model, q, free, t)
         _, s, Vt = np.linalg.svd(G)
         N = Vt[int(np.sum(s > 1e-9 * s.max(initial=0.0))) :]
         step = np.zeros(model.nv)
         step[free] = N.T @ (N @ away[free])
         if np.linalg.norm(step) < 1e-6 * np.linalg.norm(away) + 1e-12:
             break
-        trial, error = _descend(model, np.asarray(model.integrate(q, step)), free, tolerance)
+        trial, error = _descend(model, np.asarray(model.integrate(q, step)), free, tolerance, t)
         nearer = model.difference(trial, start)
         if error > tolerance or np.linalg.norm(nearer) >= np.linalg.norm(away):
             break
@@ -170,20 +174,20 @@ def _nearest(model: Any, start: Array, q: Array, free: Array, tolerance: float) 
     return q
 
 
-def _unclosed(model: Any, q: Array, free: Array, tolerance: float) -> AssemblyError:
-    errors = {name: e for name, e in model.loop_errors(q).items() if np.abs(e).max(initial=0.0) > tolerance}
+def _unclosed(model: Any, q: Array, free: Array, tolerance: float, t: float) -> AssemblyError:
+    errors = {name: e for name, e in {**model.loop_errors(q), **model.drive_errors(q, t)}.items() if np.abs(e).max(initial=0.0) > tolerance}
     shown = "; ".join(f"{name!r} is off by {np.array2string(e, precision=3)}" for name, e in errors.items())
     stay = " with the joints that are to stay" if not free.all() else ""
     what = f"model {model.name!r}: the loops cannot be closed{stay}"
     return AssemblyError(f"{what}. Nearest configuration found: {shown}; expected at most {tolerance:.1g}.", q=q, errors=errors)
 
 
-def _project(model: Any, q: Array, v: Array, free: Array) -> Array:
+def _project(model: Any, q: Array, v: Array, free: Array, t: float) -> Array:
     """Velocity on the constraints, nearest to v in the metric of the mass matrix."""
-    if not (model.loops or model.nonholonomic):
+    if not model._has_rows:
         return v
-    _, G = model.constraint_rows(q)
-    wrong = G @ v
+    _, G = model.constraint_rows(q, t)
+    wrong = G @ v - model._constraints().prescribed(t)[1]
     U, s, Vt = np.linalg.svd(G[:, free], full_matrices=True)
     rank = int(np.sum(s > 1e-9 * s.max(initial=0.0)))
     change = -Vt[:rank].T @ ((U.T @ wrong)[:rank] / s[:rank])

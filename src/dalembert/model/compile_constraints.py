@@ -1,7 +1,7 @@
 """Constraints of a model as the records of `kernels/tree/constraint_layout.py`.
 
-Order of the rows: loops as they were added, each with the rows of model/loops.py; heights of rolling joints; then the rows on velocities:
-heading and sideways of rolling joints, knife edges.
+Order of the rows: loops as they were added, each with the rows of model/loops.py; heights of rolling joints; drives in the order of q; then
+the rows on velocities: heading and sideways of rolling joints, knife edges.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import numpy as np
 from dalembert.kernels.tree import constraint_layout as at
 from dalembert.kernels.tree import layout
 from dalembert.model import loops
+from dalembert.model.drive_tables import TableDrive
+from dalembert.model.drives import Drive
 from dalembert.model.joints._base import perpendicular
 from dalembert.model.loops import Loop
 from dalembert.model.nonholonomic import Nonholonomic
-from dalembert.model.parts import WORLD
+from dalembert.model.parts import WORLD, Joint
 from dalembert.model.rotation import Array, matrix
 
 if TYPE_CHECKING:
@@ -26,12 +28,13 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A record, the joint it belongs to, what it holds to zero, and the coefficients of a coupling."""
+    """A record, the joint it belongs to, what it holds to zero, the coefficients of a coupling or a table, and the drive."""
 
     record: Array
     joint: str
     what: str
     coefficients: tuple[float, ...] = ()
+    drive: Drive | TableDrive | None = None
 
 
 class Side(NamedTuple):
@@ -155,6 +158,18 @@ def _coupling(tree: Tree, loop: Loop) -> Row:
     return Row(r, loop.name, "coupling", loop.polynomial)
 
 
+def _drive_rows(tree: Tree, joint: Joint) -> list[Row]:
+    """q - f(t) of the coordinates of a joint that are driven; the coordinates are those of its chain of links."""
+    rows = []
+    for k, drive in (joint.drive or {}).items():
+        r = np.zeros(at.ROW_SIZE)
+        r[at.ROW_KIND], r[at.ROW_LINK_A], r[at.ROW_LINK_B] = at.DRIVE, -1, tree.spans[joint.name][0] + k
+        r[at.ROW_FUNCTION], r[at.ROW_DEGREE] = drive.address, drive.pieces
+        of = "" if joint.coordinates.nv == 1 else f" of {joint.coordinates.q_names[k]}"
+        rows.append(Row(r, joint.name, f"drive{of}", drive.coefficients, drive))
+    return rows
+
+
 # joints on velocities ----------------------------------------------------------------------------------------------------------------
 
 
@@ -181,6 +196,7 @@ def constraint_rows(model: Model, tree: Tree) -> tuple[list[Row], int]:
     """(all rows, how many of them are on positions)."""
     positions = [row for loop in model.loops for row in _loop_rows(model, tree, loop)]
     positions += [_contact(model, tree, j, at.HEIGHT, "height") for j in model.nonholonomic if j.contact]
+    positions += [row for joint in model.joints for row in _drive_rows(tree, joint)]
     velocities = [row for j in model.nonholonomic for row in _velocity_rows(model, tree, j)]
     return positions + velocities, len(positions)
 
@@ -196,6 +212,12 @@ def append(system: Array, model: Model, tree: Tree) -> Array:
         s[start + k * at.ROW_SIZE + at.ROW_POLYNOMIAL] = free
         free += len(row.coefficients)
     return s
+
+
+def is_driven(system: Array) -> bool:
+    """True where the system array has rows of drives: they are the last ones on positions."""
+    last = int(system[layout.AT_CONSTRAINTS] + (system[layout.HOLONOMIC] - 1) * at.ROW_SIZE)
+    return bool(system[layout.HOLONOMIC] > 0 and system[last + at.ROW_KIND] == at.DRIVE)
 
 
 def keep_rows(system: Array, rows: Sequence[int]) -> None:

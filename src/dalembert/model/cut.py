@@ -75,6 +75,9 @@ def _refuse(model: Model, loops: dict[str, Loop]) -> None:
     coupled = [x.name for x in model.loops if x.kind == "coupling"]
     if coupled:
         raise UnsupportedError(f"{who}: couplings {', '.join(map(repr, coupled))} join coordinates of joints, which it has none of.")
+    if model.driven:
+        named = ", ".join(map(repr, model.drives))
+        raise UnsupportedError(f"{who}: drives of joints {named} prescribe coordinates, which it has none of; without('drive').")
     functions = [name for name, f in model._forces.items() if f.kind == "function"]
     if functions:
         raise UnsupportedError(f"{who}: forces {', '.join(map(repr, functions))} are functions of the tree's q and v; without('function').")
@@ -128,7 +131,7 @@ def body_state(model: Model, q: Any, v: Any, fixed: bool = True) -> tuple[Array,
 def joint_state(model: Model, q: Any, v: Any, fixed: bool = True) -> tuple[Array, Array]:
     """(q, v) of the model from those of cut(model, fixed): one state, or nodes (N, nq) along which angles are continued."""
     q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-    found = kinematics.frames(cut(model, fixed), q, v)
+    found = kinematics.frames(cut(model.without("drive"), fixed), q, v)
     parts = []
     for j in model.joints:
         state = state_of(j.kind, model.placement(j.name), None if j.parent == WORLD else found[j.parent], found[j.child])

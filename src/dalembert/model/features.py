@@ -4,7 +4,7 @@ A method says which features it handles; the others are refused until a run is t
 that it sees: out of its motion, its energy and its report.
 
     gravity, armature, damping (of joints, dampers, springs), stiffness (of joints), joint friction, limits (all), spherical limits,
-    spring, wrench, function (forces), motors, loops, nonholonomic (rolling, blades), contact (model/touching.py)
+    drive (of joints), spring, wrench, function (forces), motors, loops, nonholonomic (rolling, blades), contact (model/touching.py)
     loop damping, loop friction, loop stiffness, loop limits, loop motors (of joints that close loops), compliance (of all joints)
 """
 
@@ -40,6 +40,8 @@ def acting(model: Model) -> set[str]:
         found.add("damping")
     for joint in model.joints:
         found |= {OTHER_NAMES.get(w, w) for w in ("damping", "friction", "stiffness", "armature") if getattr(joint, w) > 0.0}
+        if joint.drive is not None:
+            found.add("drive")
         if joint.limits is not None:
             found.add("spherical limits" if joint.kind == "spherical" else "limits")
     for loop in model.loops:
@@ -119,6 +121,7 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
     "stiffness": _of_joints(stiffness=0.0, rest=0.0),
     "joint friction": _of_joints(friction=0.0),
     "armature": _of_joints(armature=0.0),
+    "drive": _of_joints(drive=None),
     "limits": _of_joints(limits=None),
     "spherical limits": _of_joints(("spherical",), limits=None),
     "spring": _forces("spring"),

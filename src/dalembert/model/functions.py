@@ -47,26 +47,30 @@ class Dynamics:
         return self._dynamics().mass_matrix(q)
 
     @overload
-    def forward_dynamics(self, q: Any, v: Any, tau: Any = None, multipliers: Literal[False] = False) -> Array: ...
+    def forward_dynamics(self, q: Any, v: Any, tau: Any = None, multipliers: Literal[False] = False, t: float = 0.0) -> Array: ...
 
     @overload
-    def forward_dynamics(self, q: Any, v: Any, tau: Any = None, *, multipliers: Literal[True]) -> tuple[Array, Array]: ...
+    def forward_dynamics(self, q: Any, v: Any, tau: Any = None, *, multipliers: Literal[True], t: float = 0.0) -> tuple[Array, Array]: ...
 
-    def forward_dynamics(self: Any, q: Any, v: Any, tau: Any = None, multipliers: bool = False) -> Array | tuple[Array, Array]:
-        """Accelerations (nv) under generalised forces tau, the forces of the model, and its loops, rolling joints and blades.
+    def forward_dynamics(
+        self: Any, q: Any, v: Any, tau: Any = None, multipliers: bool = False, t: float = 0.0
+    ) -> Array | tuple[Array, Array]:
+        """Accelerations (nv) under generalised forces tau, the forces of the model, and its loops, rolling joints, blades and drives.
 
         Forces: gravity, springs, dampers, wrenches, damping and stiffness of joints and loop joints; not functions of time, joint friction,
         limits, contacts.
         multipliers=True: (accelerations, multipliers of the rows of `constraint_rows`); M a = f + G^T lambda, N and N m. Where rows are
         redundant, the shortest multipliers. See model/multipliers.py.
+        t: time of the drives, whose rows are to be met by q and v; their multipliers are the forces and torques of the drives.
         """
         tree = self._dynamics()
-        if not (self.loops or self.nonholonomic):
+        if not self._has_rows:
             a = tree.forward_dynamics(q, v, tau)
             return (a, np.zeros(0)) if multipliers else a
         from dalembert.model.multipliers import constrained
 
-        found = constrained(self, *tree.checked(q, v, np.zeros(self.nv) if tau is None else tau))
+        q, v, tau = tree.checked(q, v, np.zeros(self.nv) if tau is None else tau)
+        found = constrained(self, q, v, tau, t)
         return found if multipliers else found[0]
 
     def inverse_dynamics(self: Any, q: Any, v: Any, a: Any, passive: bool = True) -> Array:

@@ -15,6 +15,7 @@ from dalembert.model import kinematics, shapes, validate
 from dalembert.model.as_data import AsData
 from dalembert.model.as_system import AsSystem
 from dalembert.model.assembly import Assembly
+from dalembert.model.drives import Drives
 from dalembert.model.features import Featured
 from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
@@ -28,7 +29,7 @@ from dalembert.model.states import States
 from dalembert.model.values import Values
 
 
-class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign, Dynamics, States, AsSystem, kind="model"):
+class Model(Removals, Values, AsData, Nonholonomics, Drives, Assembly, Featured, Foreign, Dynamics, States, AsSystem, kind="model"):
     """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
@@ -123,6 +124,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign
         rest: float = 0,
         compliance: float = 0,
         damping_time: float = 0,
+        drive: Any = None,
         **more: Any,
     ) -> Joint | Loop | Nonholonomic:
         """Join a child to a parent (a body or "world"); anchor and axes in world coordinates at the reference configuration.
@@ -131,6 +133,8 @@ class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign
         of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of every
         degree of freedom; the stiffness rests at q = rest. A child that has a joint to a parent already gets a loop joint: see add_loop.
         compliance (m/N, rad/(N m)), damping_time (s): how the joint gives way along the directions that it holds; 0: not at all.
+        drive: a function f(t), a number, or (times, values), that the coordinate follows; {coordinate: f} of a joint with several: see
+        model/drives.py.
 
         Kinds that own no coordinates, whatever joint the child has: rolling (radius, normal, point, contact; axis: the axle, None: a ball),
         knife-edge (axis: across the blade), distance (point, length), gear (parent and child are joints, q_child = ratio q_parent),
@@ -143,7 +147,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign
             raise UnknownNameError(f"kind of joint {name!r}", kind, [*KINDS, *CONSTRAINTS])
         check_more(name, kind, more)
         if kind in CONSTRAINTS:
-            acting = {**numbers, "limits": limits, "rest": rest, "axis2": axis2}
+            acting = {**numbers, "limits": limits, "rest": rest, "axis2": axis2, "drive": drive}
             if kind not in ON_VELOCITIES:
                 acting, more = {k: x for k, x in acting.items() if k not in soft}, {**more, **soft}
             return self._constrain(name, kind, parent, child, anchor, axis, acting, more)
@@ -151,7 +155,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign
         for role, body in (("parent", parent), ("child", child)):
             if not validate.known(body, (*self._bodies, *([WORLD] if role == "parent" else []))):
                 raise UnknownNameError(f"{role} of joint {name!r}", body, [*self._bodies, *([WORLD] if role == "parent" else [])])
-        joint = Joint.build(name, kind, parent, child, anchor, axis, limits, axis2, rest, **numbers)
+        joint = Joint.build(name, kind, parent, child, anchor, axis, limits, axis2, rest, drive, **numbers)
         if child not in self._implicit:
             return self._close(joint)
         if self._leads_to(parent, child):
@@ -168,8 +172,8 @@ class Model(Removals, Values, AsData, Nonholonomics, Assembly, Featured, Foreign
 
     def _close(self, joint: Joint) -> Loop:
         """The joint as a loop joint."""
-        if joint.armature or joint.kind == "free":
-            given = "is free" if joint.kind == "free" else "has armature"
+        if joint.armature or joint.kind == "free" or joint.drive is not None:
+            given = "is free" if joint.kind == "free" else "has armature" if joint.armature else "has a drive"
             raise ModelError(
                 f"joint {joint.name!r}: body {joint.child!r} has a joint to a parent already, so this one closes a loop and has no "
                 f"coordinates of its own; it {given}, which a loop joint cannot."

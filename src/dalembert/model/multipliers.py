@@ -1,8 +1,8 @@
-"""Accelerations of a machine with loops, rolling or blades, and the multipliers that hold these joints.
+"""Accelerations of a machine with loops, rolling, blades or drives, and the multipliers that hold these joints.
 
 With G the Jacobian of `Model.constraint_rows` and f all other forces,
 
-    M a = f + G^T lambda,     G a = -(dG/dt) v                                                        (index 1)
+    M a = f + G^T lambda,     G a = -(dG/dt) v + d2/dt2 (prescribed motion of drives, 0 of other rows)    (index 1)
 
 and lambda > 0 pushes the child towards a larger residual, the parent the other way. Where rows are redundant only G^T lambda is determined;
 then lambda is the shortest one (N and N m count alike). (dG/dt) v is a central difference along the motion, extrapolated to order four: it
@@ -22,8 +22,8 @@ STEP = 3e-4  # of the differences along the motion, rad or m
 RANK = 1e-8  # singular values of rows of unit length below this part of the largest belong to redundant rows
 
 
-def constrained(model: Any, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
-    """(a, lambda) at one state under joint forces tau."""
+def constrained(model: Any, q: Array, v: Array, tau: Array, t: float = 0.0) -> tuple[Array, Array]:
+    """(a, lambda) at one state and time under joint forces tau."""
     G = model.constraint_rows(q)[1]
     bias = along_motion(lambda s: model.constraint_rows(model.integrate(q, s * v))[1] @ v, v)
     try:
@@ -35,7 +35,7 @@ def constrained(model: Any, q: Array, v: Array, tau: Array) -> tuple[Array, Arra
         ) from None
     start = np.linalg.solve(L, tau - model.inverse_dynamics(q, v, np.zeros(model.nv)))  # L^T times the acceleration without multipliers
     W = np.linalg.solve(L, G.T).T
-    multipliers = shortest(W, -bias - W @ start)
+    multipliers = shortest(W, model._constraints().prescribed(t)[2] - bias - W @ start)
     return np.asarray(np.linalg.solve(L.T, start + W.T @ multipliers), dtype=float), multipliers
 
 

@@ -144,7 +144,7 @@ class Nonholonomics(Loops):
     ) -> Loop | Nonholonomic:
         """The joint of a kind that owns no coordinates."""
         check_name("joint", name)
-        given = [what for what, value in acting.items() if value is not None and np.any(np.asarray(value) != 0)]
+        given = [what for what, value in acting.items() if value is not None and (what == "drive" or np.any(np.asarray(value) != 0))]
         if given:
             raise ModelError(f"joint {name!r}: a {kind} joint has no coordinates of its own, so it takes no {', '.join(given)}.")
         if kind == "gear":

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import ModelError, UnknownNameError
+from dalembert.model import drives, validate
 from dalembert.model import shapes as shape_module
-from dalembert.model import validate
 from dalembert.model.joints import KINDS, JointKind
 from dalembert.model.rotation import Array
 from dalembert.model.shapes import Shape
@@ -86,6 +86,7 @@ class Joint:
     spherical joint -stiffness times the rotation vector), friction at most that large, armature added to the diagonal of the mass matrix.
     limits: bounds on q of a joint of one degree of freedom; on the angle of a spherical joint.
     compliance (m/N, rad/(N m)) and damping_time (s): how far the joint gives way under the forces that hold it, and how fast it returns.
+    drive: {coordinate: function of time} of coordinates whose motion is prescribed (model/drives.py).
     """
 
     name: str
@@ -103,6 +104,7 @@ class Joint:
     rest: float = 0.0
     compliance: float = 0.0
     damping_time: float = 0.0
+    drive: dict[int, drives.Drive | drives.TableDrive] | None = None
 
     @property
     def coordinates(self) -> JointKind:
@@ -121,6 +123,7 @@ class Joint:
         limits: Any = None,
         axis2: Any = None,
         rest: Any = 0.0,
+        drive: Any = None,
         **numbers: Any,
     ) -> Joint:
         """Check everything that can be checked without the model."""
@@ -141,6 +144,7 @@ class Joint:
             limits=None if limits is None else validate.interval(owner, "limits", limits),
             axis2=second_axis(owner, KINDS[kind], first, axis2),
             rest=validate.number(owner, "rest", rest),
+            drive=drives.build(owner, KINDS[kind], drive),
             **{what: validate.number(owner, what, value, 0.0) for what, value in numbers.items()},
         )
         check_kind(owner, joint.coordinates, joint.limits, joint.stiffness, joint.rest)
@@ -149,7 +153,8 @@ class Joint:
     def to_dict(self) -> dict[str, Any]:
         """Plain data: arguments of `Model.add_joint`."""
         vectors = {what: a.tolist() for what in ("anchor", "axis", "axis2") if (a := getattr(self, what)) is not None}
-        return {**self.__dict__, **vectors}
+        driven = {} if self.drive is None else {str(k): x.to_data() for k, x in self.drive.items()}
+        return {**{k: x for k, x in self.__dict__.items() if k != "drive"}, **vectors, **({"drive": driven} if driven else {})}
 
 
 def check_kind(owner: str, kind: JointKind, limits: tuple[float, float] | None, stiffness: float, rest: float) -> None:

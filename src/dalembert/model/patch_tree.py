@@ -45,6 +45,8 @@ def patched_array(model: Model, old: Model) -> Array | None:
     """The system array of a model from that of one of the same structure; None where more than records of links and forces differs."""
     if [x.length for x in model.loops] != [x.length for x in old.loops]:
         return None
+    if any(j.drive is not old._joints[j.name].drive for j in model.joints):
+        return None
     s = compile_tree.system_array(old, {})
     tree, before = compile_tree.build_tree(model), compile_tree.build_tree(old)
     records = compile_tree.load_records(tree, model)

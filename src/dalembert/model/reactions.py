@@ -1,14 +1,15 @@
 """Forces in the joints, from the states of the nodes.
 
-Joints without coordinates (loops, rolling, blades) are held by the multipliers of `Model.forward_dynamics`: see model/multipliers.py.
+Joints without coordinates (loops, rolling, blades) are held by the multipliers of `Model.forward_dynamics`: see model/multipliers.py. So
+are driven coordinates: the multiplier is the force or torque of the drive.
 
 A joint of the tree transmits what the bodies behind it need beside all other forces on them. With every body cut free, twist V, inertia I,
 and the forces of the model and of the joints without coordinates on body b,
 
     W_b = I_b dV_b/dt - ad^T(V_b) I_b V_b - (forces on b),      W = sum of W_b over all bodies behind the joint
 
-as a wrench at the anchor. Along the free directions of the joint W is what the joint itself exerts there: its spring, damper, coupling, and
-the inertia of its armature, with the opposite sign, and the control of the run (`Trajectory.reaction`); 0 for a plain joint.
+as a wrench at the anchor. Along the free directions of the joint W is what the joint itself exerts there: its spring, damper, coupling,
+drive, and the inertia of its armature, with the opposite sign, and the control of the run (`Trajectory.reaction`); 0 for a plain joint.
 
 Both take the nodal q and v as they are, so they are as accurate as the run.
 """
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from dalembert.model.model import Model
 
 
+DRIVE_OF = "drive of "
+
+
 class Loads(NamedTuple):
     """Accelerations (N, nv) and multipliers (N, rows)."""
 
@@ -42,9 +46,17 @@ def row_units(model: Model) -> list[str]:
     for joint, what in model.constraint_labels:
         if what == "coupling":
             out.append(str(model.joint(model.loop(joint).child).coordinates.q_units[0]))
+        elif is_drive(what):
+            names = model.joint(joint).coordinates.q_names
+            out.append(model.joint(joint).coordinates.q_units[names.index(what[len(DRIVE_OF) :]) if what.startswith(DRIVE_OF) else 0])
         else:
             out.append("m" if what in linear or "shift" in what else "rad")
     return out
+
+
+def is_drive(what: str) -> bool:
+    """Is this the label of a row of a drive?"""
+    return what == "drive" or what.startswith(DRIVE_OF)
 
 
 def without_coordinates(model: Model) -> list[str]:
@@ -52,13 +64,15 @@ def without_coordinates(model: Model) -> list[str]:
     return [*(x.name for x in model.loops), *(x.name for x in model.nonholonomic)]
 
 
-def joint_force(traj: Any, model: Model, joint: str) -> Array:
-    """`Trajectory.reaction`; model: the one that the run saw, without what it ignored."""
+def joint_force(traj: Any, model: Model, joint: str, drive: bool = False) -> Array:
+    """`Trajectory.reaction`; model: the one that the run saw, without what it ignored. drive: of the drive alone."""
     owners = without_coordinates(model)
     if not isinstance(joint, str) or (joint not in owners and joint not in model.q_slices()):
         if joint in without_coordinates(traj.model):
             raise UnsupportedError(f"joint {joint!r} exerts no force: the run left it out, ignore={tuple(traj.meta['ignore'])!r}.")
         raise UnknownNameError("joint", joint, [*model.q_slices(), *without_coordinates(traj.model)])
+    if drive and joint not in model.drives:
+        raise UnsupportedError(f"joint {joint!r} has no drive in this run; driven are {', '.join(map(repr, model.drives)) or 'none'}.")
     if traj.meta.get("functions") and not traj.meta.get("held_functions"):
         raise UnsupportedError(
             f"reaction of joint {joint!r}: the run had a force given as a function, whose values are not stored, so the accelerations are "
@@ -70,7 +84,7 @@ def joint_force(traj: Any, model: Model, joint: str) -> Array:
             "accelerations are not known. Run it anew."
         )
     found = traj._loads
-    if joint in owners:
+    if joint in owners or drive:
         return found.multipliers[:, [r for r, (name, _) in enumerate(model.constraint_labels) if name == joint]]
     return transmitted(model, traj.q, traj.v, found, joint)
 
@@ -78,11 +92,14 @@ def joint_force(traj: Any, model: Model, joint: str) -> Array:
 # joints without coordinates ----------------------------------------------------------------------------------------------------------
 
 
-def loads(model: Model, q: Array, v: Array, tau: Array) -> Loads:
-    """Accelerations and multipliers at states (N, nq), (N, nv) under joint forces (N, nv); NaN where those are."""
+def loads(model: Model, q: Array, v: Array, tau: Array, t: Any = 0.0) -> Loads:
+    """Accelerations and multipliers at states (N, nq), (N, nv) under joint forces (N, nv) at times (N,); NaN where those forces are."""
     known = np.asarray(np.isfinite(tau).all(axis=1))
     given = np.where(known[:, None], tau, 0.0)
-    found = [model.forward_dynamics(*state, multipliers=True) for state in zip(q, v, given, strict=True)]
+    found = [
+        model.forward_dynamics(*state, multipliers=True, t=when)
+        for *state, when in zip(q, v, given, np.broadcast_to(t, len(q)), strict=True)
+    ]
     a, multipliers = (np.array(x) for x in zip(*found, strict=True))
     a[~known], multipliers[~known] = np.nan, np.nan
     return Loads(a, multipliers)
@@ -125,7 +142,7 @@ def _body_wrenches(model: Model, q: Array, v: Array, found: Loads) -> dict[str, 
     poses = np.concatenate([np.concatenate([now[b.name].position, now[b.name].quaternion], axis=1) for b in model.bodies], axis=1)
     W = np.array([free.inverse_dynamics(*state) for state in zip(poses, twist, rate, strict=True)])
     if free.loops or free.nonholonomic:
-        acting = found.multipliers[:, [what != "coupling" for _, what in model.constraint_labels]]
+        acting = found.multipliers[:, [not (what == "coupling" or is_drive(what)) for _, what in model.constraint_labels]]
         W -= np.array([free.constraint_rows(x)[1].T @ multipliers for x, multipliers in zip(poses, acting, strict=True)])
     return {b.name: W[:, 6 * i : 6 * i + 6] for i, b in enumerate(model.bodies)}
 

@@ -25,13 +25,13 @@ def check_start(model: Model, stepper: Any, q: Array, v: Array, ignore: tuple[st
     ModelError where the mass matrix is indefinite there. model: without what is ignored.
     """
     check_definite(model, q)
-    if stepper.python or not (model.loops or model.nonholonomic) or not {"loops", "nonholonomic"} & set(stepper.handles):
+    if stepper.python or not model._has_rows or not {"loops", "nonholonomic", "drive"} & set(stepper.handles):
         return
     g, G = model.constraint_rows(q)
     _refuse_start(model, np.abs(g), np.full(len(g), START * machine_size(model)), "q0 leaves it open by", "", ignore)
     length = np.linalg.norm(G, axis=1)
     length = np.maximum(length, VANISHED * length.max(initial=0.0)) * max(1.0, float(np.linalg.norm(v)))  # below 1 rad/s or m/s: absolute
-    _refuse_start(model, np.abs(G @ v), START * length, "v0 opens it at", "/s", ignore)
+    _refuse_start(model, np.abs(G @ v - model._constraints().prescribed(0.0)[1]), START * length, "v0 opens it at", "/s", ignore)
 
 
 def _refuse_start(model: Model, found: Array, allowed: Array, how: str, per: str, ignore: tuple[str, ...]) -> None:
@@ -40,7 +40,7 @@ def _refuse_start(model: Model, found: Array, allowed: Array, how: str, per: str
         return
     r = int(np.argmax(np.where(wrong, found / np.where(allowed > 0.0, allowed, 1.0), 0.0)))
     joint, row = model.constraint_labels[r]
-    feature = "loops" if joint in {x.name for x in model.loops} else "nonholonomic"
+    feature = next((name for name in ("loops", "nonholonomic") if joint in model.parts(name)), "drive")
     raise OptionError(
         f"model {model.name!r}, joint {joint!r} ({row}): {how} {found[r]:.3g} {row_units(model)[r]}{per}; "
         f"expected at most {allowed[r]:.2g}. "

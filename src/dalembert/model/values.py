@@ -2,8 +2,8 @@
 
     part            values
     body            mass, inertia, com                                   the others of a body stay: inertia does not follow mass
-    joint           damping, friction, stiffness, armature, limits, rest, compliance, damping_time
-    loop joint      the same but armature; length of a distance
+    joint           damping, friction, stiffness, armature, limits, rest, compliance, damping_time; drive of a driven one
+    loop joint      the same but armature and drive; length of a distance
     Wrench          force, torque          Damper  angular, linear          Spring  stiffness, rest_length, damping
     motor           limit, gear, kp, kv
     (the model)     gravity
@@ -65,7 +65,9 @@ def _values(model: Any, store: str, name: str) -> tuple[str, ...]:
         return OF_FORCES.get(model._forces[name].kind, ())
     if store == "_loops":
         return (*ACTING, "length") if model._loops[name].kind == "distance" else ACTING
-    return () if name in model._implicit.values() else (*ACTING, "armature")
+    if name in model._implicit.values():
+        return ()
+    return (*ACTING, "armature") if model._joints[name].drive is None else (*ACTING, "armature", "drive")
 
 
 def changed(base: Any, values: Mapping[str, Any]) -> Model:

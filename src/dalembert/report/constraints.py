@@ -1,10 +1,13 @@
-"""Joints without coordinates: loops, rolling, blades. Redundant rows are named.
+"""Joints without coordinates: loops, rolling, blades; and driven coordinates. Redundant rows are named.
 
 Steppers that keep them solve for positions and velocities of every node, so what is left does not grow with the run. It follows from the
 round-off of positions, eps times the distance x from the world origin, and from the tolerance of the stepper, tol:
 
     |g|    <=  R x  +  10 max(tol, 1e-11) h |v| |G|   m;    x = 1 for rows in rad, |q| for couplings;    R = 64 eps (bodies + 1)
     |G v|  <=  (R (1 + x / size) + 10 tol) |G| |v|    row by row; size of the machine: a row is a difference of positions
+
+Driven coordinates are judged against f and f', with the largest |v| of the run and the round-off of the time t in addition: 8 eps t |f'|,
+8 eps t |f''|.
 
 |G| is the largest length of a row in the run: at singular positions rows vanish.
 
@@ -37,11 +40,13 @@ def judge_constraints(facts: TreeFacts) -> list[Item]:
     """Loops on positions and velocities, joints on velocities, redundancy."""
     model = facts.model
     out: list[Item] = []
-    if model.loops or model.nonholonomic:
+    if model._has_rows:
         rates = relative_rates(facts)
-        n = model._constraints().holonomic
-        if n:
-            out.append(judge_loops(facts, rates[:n]))
+        n, driven = model._constraints().holonomic, len(model._constraints().drives)
+        if n > driven:
+            out.append(judge_loops(facts, rates[: n - driven]))
+        if driven:
+            out.append(judge_drives(facts))
         if n < len(rates):
             out.append(judge_rates(facts, rates[n:]))
         out += redundancy(facts)
@@ -119,6 +124,26 @@ def judge_loops(facts: TreeFacts, rates: Array) -> Item:
     words = " and ".join(f"{x.value:.2g} {x.unit}" for x in found)
     allowed = ", ".join(f"{x.limit:.2g} {x.unit}".strip() for x in [*found, rate])
     return _judged(facts, "loops", f"loops closed to {words}, rates to {rate.value:.2g} of their terms", allowed, [*found, rate])
+
+
+def judge_drives(facts: TreeFacts) -> Item:
+    """Driven coordinates against their functions, on positions and velocities."""
+    traj, rows = facts.traj, facts.model._constraints()
+    nodes = seen_nodes(facts, NODES)
+    t, late = traj.t[nodes], 8.0 * EPS * float(np.abs(traj.t).max())
+    speed = float(np.max(np.linalg.norm(traj.v[facts.regular], axis=1), initial=0.0))
+    left = 10.0 * max(facts.tol, SETTLED) * traj.h * speed
+    units, found = row_units(facts.model), []
+    at = np.argmax(facts.model.constraint_rows(traj.q[0])[1][list(rows.drives)], axis=1)  # the only entry of such a row
+    gaps = facts.model.constraint_errors(traj.q[nodes], t)[:, list(rows.drives)]
+    for k, (row, drive) in enumerate(rows.drives.items()):
+        f, rate, acceleration = np.abs(drive(t)).max(axis=1)
+        off = np.abs(traj.v[nodes, at[k]] - drive(t)[1]).max()
+        found.append(Measured(float(np.abs(gaps[:, k]).max()), round_off(facts) * max(1.0, f) + left + late * rate, units[row], row))
+        found.append(Measured(float(off), rate_limit(facts) * speed + late * acceleration, f"{units[row]}/s", row))
+    gap, off = (max(found[i::2], key=lambda x: x.excess) for i in (0, 1))
+    text = f"driven coordinates follow to {gap.value:.2g} {gap.unit}, their rates to {off.value:.2g} {off.unit}"
+    return _judged(facts, "drive", text, f"{gap.limit:.2g} {gap.unit}, {off.limit:.2g} {off.unit}", [gap, off])
 
 
 def judge_rates(facts: TreeFacts, rates: Array) -> Item:

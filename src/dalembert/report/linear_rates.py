@@ -59,7 +59,7 @@ def _largest(model: Model, q: Array, change: Times) -> float:
         d = DIFFERENCE / max(float(np.abs(x).max()), np.finfo(float).tiny)
         return change(d * x) / (2.0 * d)
 
-    if model.nv > DENSE and not (model.loops or model.nonholonomic):
+    if model.nv > DENSE and not model._has_rows:
         return ritz_value(A_times, _solver(model, q), model.nv)
     N = _allowed(model, q)
     M, A = N.T @ model.mass_matrix(q) @ N, N.T @ np.array([A_times(x) for x in np.eye(model.nv)]).T @ N
@@ -132,7 +132,7 @@ def _solver(model: Model, q: Array) -> Times:
 
 def _allowed(model: Model, q: Array) -> Array:
     """Velocities that the constraints allow, columns."""
-    if not (model.loops or model.nonholonomic):
+    if not model._has_rows:
         return np.eye(model.nv)
     _, s, Vt = np.linalg.svd(model.constraint_rows(q)[1])
     return np.asarray(Vt[int(np.sum(s > 1e-9 * s.max(initial=0.0))) :].T)

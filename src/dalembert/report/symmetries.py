@@ -3,8 +3,8 @@
 A world twist xi = (w, u) moves every point x at w x x + u. It is a symmetry if it keeps gravity's potential (w along gravity, u across it)
 and every tie to the world: a joint, loop or spring to the world is kept by the motions that its kind allows (a hinge: the rotation about
 its axis; a ball: rotations about it; a slider: shifts along it; ...). What acts from outside (wrenches, dampers, rolling and blades on the
-world) and what resists a joint to the world (stiffness, damping, couplings) is kept by none. Noether: w . L + u . P is constant, plus the
-part of the armature of a hinge or slider to the world.
+world) and what resists or drives a joint to the world (stiffness, damping, couplings, drives) is kept by none. Noether: w . L + u . P is
+constant, plus the part of the armature of a hinge or slider to the world.
 
 Not found are symmetries that hold by accident of the masses, such as a balanced wheel on a level axis.
 """
@@ -116,7 +116,8 @@ def _joints(model: Model, fixed: set[str], forces: bool) -> list[Array]:
     for j in model.joints:
         if j.parent not in fixed or j.kind == "fixed":
             continue
-        resists = (forces and (j.stiffness > 0.0 or j.damping > 0.0 or j.friction > 0.0)) or j.name in coupled
+        acts = j.stiffness > 0.0 or j.damping > 0.0 or j.friction > 0.0 or j.drive is not None
+        resists = (forces and acts) or j.name in coupled
         heavy = j.armature > 0.0 and j.kind not in ("revolute", "prismatic")
         if resists or heavy:
             out.append(np.zeros((0, 6)))

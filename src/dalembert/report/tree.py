@@ -4,8 +4,8 @@ Momentum: components that belong to a symmetry of the machine (`symmetries.py`) 
 that, max(1e-11, eps N) relative to sqrt(2 m T) (linear; T the energy scale, scale.py) or to the largest sum of |x| |p| + |spin| over the
 bodies (angular, x from the axis or point).
 
-Where wrenches, dampers, limits, functions or a control act, the change of momentum equals the impulse of all forces from outside, which the
-engine adds up step by step, along every motion that joints and loops to the world allow: to round-off for steppers that promise
+Where wrenches, dampers, limits, functions, drives or a control act, the change of momentum equals the impulse of all forces from outside,
+which the engine adds up step by step, along every motion that joints and loops to the world allow: to round-off for steppers that promise
 momentum, by the forced discrete Noether theorem.
 
 Energy: a band of (h Omega)^p without drift, as for bodies (`energy.py`), where the stepper promises that, all forces have a smooth
@@ -27,8 +27,8 @@ from dalembert.report.momentum import Part, critical_part
 from dalembert.report.symmetries import Symmetry, armature_momentum, symmetries, ties
 from dalembert.report.tree_facts import POTENTIAL, TreeFacts
 
-OUTSIDE = {"function", "wrench", "damping", "limits"}
-ACCOUNTED = {"control", "function", "wrench", "damping", "limits"}  # forces whose work the engine writes down
+OUTSIDE = {"function", "wrench", "damping", "limits", "drive"}
+ACCOUNTED = {"control", "function", "wrench", "damping", "limits", "drive"}  # forces whose work the engine writes down
 
 
 def judge_tree(facts: TreeFacts) -> list[Item]:

@@ -14,8 +14,10 @@ def unhandled(model: System, family: Family, stepper: Stepper, ignore: tuple[str
 
 
 def _missing(features: set[str], stepper: Stepper) -> set[str]:
-    if stepper.python:  # a plain step works on the model itself, whatever acts there; of contact the model has no dynamics
-        return features & {"contact"} - set(stepper.handles)
+    if (
+        stepper.python
+    ):  # a plain step works on the model itself, whatever acts there; of contact the model has no dynamics, of drives a time
+        return features & {"contact", "drive"} - set(stepper.handles)
     return features - set(stepper.handles) - {"function"}  # functions join the control
 
 

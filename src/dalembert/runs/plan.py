@@ -113,8 +113,8 @@ class Plan:
         return other
 
     def start(self, q0: Any, v0: Any) -> tuple[Array, Array]:
-        """A start, checked: names, sizes, joints that it has to meet."""
-        q, v = self.system.check_q(q0), self.system.check_v(v0)
+        """A start, checked: names, sizes, joints that it has to meet. Driven coordinates are those of t = 0."""
+        q, v = self.acting.driven_start(self.system.check_q(q0), self.system.check_v(v0))
         self.acting.check_start(self.stepper, q, v, self.ignore)
         return q, v
 

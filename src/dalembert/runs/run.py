@@ -147,6 +147,9 @@ class Run:
         kept, plan = "Everything before this step is in the trajectory.", self.plan
         if plan.stepper.python:
             return kept
+        trouble = plan.acting.trouble(self.engine.time + self.engine.h)
+        if trouble:
+            return f"{trouble} {kept}"
         q, v = self.engine.observe()
         rescue = "; rescue=True repeats such a step in smaller parts" if plan.options.get("rescue") is False else ""
         try:

@@ -126,7 +126,7 @@ class Trajectory:
 
     @cached_property
     def constraint(self) -> Array:
-        """Residuals of the constraints on positions at the nodes, (N + 1, rows): loops, heights of rolling joints; m, rad, cosines.
+        """Residuals of the constraints on positions at the nodes, (N + 1, rows): loops, heights of rolling joints, drives; m, rad, cosines.
 
         Rows: the first ones of `model.constraint_labels`. A tree without loops has none. Of a Lagrangian: g(q, t), its holonomic rows.
         """
@@ -172,15 +172,15 @@ class Trajectory:
     def account(self) -> dict[str, Array]:
         """What was exchanged with the outside in each recorded interval (N rows), by the engine itself, step by step.
 
-        "control", "function", "wrench", "damping", "limits": work of each kind of force of a tree, J; "forces": of all forces without a
-        potential, of a body or a Lagrangian. "impulse": (N, 6) angular about the world origin and linear, of all forces from outside
-        but reactions of joints; of a Lagrangian (N, symmetries). Their sums from the start are `work` and `impulse`.
+        "control", "function", "wrench", "damping", "limits", "drive": work of each kind of force of a tree, J; "forces": of all forces
+        without a potential, of a body or a Lagrangian. "impulse": (N, 6) angular about the world origin and linear, of all forces from
+        outside but reactions of joints; of a Lagrangian (N, symmetries). Their sums from the start are `work` and `impulse`.
         NaN where no account is kept: plain Python steppers; and the impulse in runs of trees under gravity and springs alone.
         """
         works = {name: np.diff(column) for name, column in self._account.items() if name != "push"}
         return {**works, "impulse": np.diff(self.impulse, axis=0)}
 
-    def reaction(self, joint: str) -> Array:
+    def reaction(self, joint: str, drive: bool = False) -> Array:
         """What a joint exerts at the nodes, from their states; see model/reactions.py.
 
         Under a control: with what is held over the step after the node, at the last node over the step before. With every > 1 only the step
@@ -189,9 +189,10 @@ class Trajectory:
         Loop, rolling, knife-edge: multipliers (N + 1, rows of the joint), in the order of `model.constraint_labels`; N for rows in m, N m
         for rows in rad. A positive one pushes the child towards a larger residual, the parent the other way.
         Joint of the tree: (N + 1, 6), torque about the anchor and force on the child by its parent, in the axes of the child body.
+        drive=True: the force or torque of the drive of a joint alone, (N + 1, driven coordinates), positive towards a larger coordinate.
         Of a Lagrangian: `joint` is "holonomic" or "pfaffian", and the answer the multipliers (N + 1, rows); see lagrangian/forces.py.
         """
-        return np.asarray(self._run_model.reaction(self, joint))
+        return np.asarray(self._run_model.reaction(self, joint, drive=True) if drive else self._run_model.reaction(self, joint))
 
     def joint(self, name: str) -> Any:
         """(q, v): coordinates (N + 1, nq of the joint) and rates of one joint at the nodes, also of one that closes a loop.
@@ -219,7 +220,7 @@ class Trajectory:
         """Accelerations and multipliers of the nodes."""
         from dalembert.model.reactions import loads
 
-        return loads(self._run_model, self.q, self.v, self._nodal_control)
+        return loads(self._run_model, self.q, self.v, self._nodal_control, self.t)
 
     def at(self, t: float) -> tuple[Array, Array]:
         """(q, v) at a time between nodes: along the geodesic in q (of a Lagrangian: straight), linear in v."""

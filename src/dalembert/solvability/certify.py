@@ -100,6 +100,7 @@ def unproved(model: Model) -> list[str]:
     """What keeps the proofs from a model, in words; empty if nothing does."""
     found = [f"joint {j.name!r} is {j.kind}" for j in model.joints if j.kind in ("free", "spherical")]
     found += [f"joint {j.name!r} has friction" for j in model.joints if j.friction > 0]
+    found += [f"joint {name!r} is driven" for name in model.drives]
     found += [f"loop {loop.name!r}" for loop in model.loops]
     return found + [f"force {f.name!r} is a function" for f in model.forces if f.kind == "function"]
 

@@ -14,4 +14,6 @@ ACCOUNT = Record(
 CONTROL, FUNCTION, WRENCH, DAMPING, LIMITS, PUSH, IMPULSE = ACCOUNT.starts
 SIZE = ACCOUNT.size
 
+DRIVE_BEFORE = 1  # so far before the account, in states of machines with drives alone: their work, J
+
 WORKS = ("control", "function", "wrench", "damping", "limits")

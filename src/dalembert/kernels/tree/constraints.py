@@ -1,4 +1,4 @@
-"""Residuals and Jacobian of the constraints of a tree: closed loops, couplings, rolling, blades.
+"""Residuals and Jacobian of the constraints of a tree: closed loops, couplings, drives, rolling, blades.
 
 Every row is a wrench: a force f at a world point x_B and a torque n on link B, and the opposite, at x_A, on link A. Virtual work gives its
 row of the Jacobian, joint by joint on the way to the root, for a joint with world axes R_i at p_i (body-fixed coordinates):
@@ -16,6 +16,8 @@ lambda > 0 pushes the child towards a larger residual. With d = p_B - p_A:
     BLADE        (no residual)   f = b at p_B on both
     CONTACT      height          f = normal, heading or sideways direction at the contact point on both
 
+and on coordinates of joints, without a wrench: COUPLING q_B - p(q_A), DRIVE q_B - f(t), for which G v = f'(t) instead of 0.
+
 c is the axis of B and b across it. With theta the angle between a and c, the two TILT rows of a hinge have the length 2 sin(theta/2), twice
 that of the part of the relative quaternion across the axis (lacoursiere2007, 14.13): 0 where the axes agree, greatest where they are
 opposite. Direction cosines a . b alone, of length sin(theta), vanish at both. Unlike the quaternion these rows have one sign at every hinge
@@ -30,7 +32,7 @@ and gives values that are not finite.
 
 import math
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import call_at, inline, kernel
 from dalembert.kernels.mat3 import apply_transposed, load9, mul, transpose
 from dalembert.kernels.quat import log
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, sub
@@ -40,12 +42,15 @@ from dalembert.kernels.tree.constraint_layout import (
     CONTACT,
     COUPLING,
     DISTANCE,
+    DRIVE,
     HEADING,
     HEIGHT,
     OPPOSITE,
+    PIECE,
     ROW_A,
     ROW_B,
     ROW_DEGREE,
+    ROW_FUNCTION,
     ROW_KIND,
     ROW_LINK_A,
     ROW_LINK_B,
@@ -59,15 +64,18 @@ from dalembert.kernels.tree.constraint_layout import (
     ROW_WHICH,
     SHIFT,
     SHIFT_WORLD,
+    TABLE_HEAD,
     TILT,
     TURN,
 )
 from dalembert.kernels.tree.group import dexp_inv_coefficients
 from dalembert.kernels.tree.layout import (
+    AT_CALL,
     AT_CONSTRAINTS,
     CONSTRAINTS,
     FREE,
     HEADER,
+    HOLONOMIC,
     KIND,
     LINK_SIZE,
     NV,
@@ -253,11 +261,69 @@ def couple(system, work, at, q, g, row):
         work[row + int(system[link_a + V_AT])] -= slope
 
 
+@inline
+def look_up(system, at, n, t, work, out):
+    """f, f', f'' of a table of n pieces, NaN where it has no value."""
+    first, last = 0, n
+    while last - first > 1:  # the last piece that starts before t, or the first one
+        middle = (first + last) // 2
+        if system[at + TABLE_HEAD + middle * PIECE] <= t:
+            first = middle
+        else:
+            last = middle
+    piece = at + TABLE_HEAD + first * PIECE
+    s = t - system[piece]
+    if not (t >= system[at] and t <= system[at + 1]):
+        s = math.nan
+    c1, c2, c3 = system[piece + 2], system[piece + 3], system[piece + 4]
+    work[out] = system[piece + 1] + s * (c1 + s * (c2 + s * c3))
+    work[out + 1] = c1 + s * (2.0 * c2 + 3.0 * s * c3)
+    work[out + 2] = 2.0 * c2 + 6.0 * s * c3
+
+
+@kernel
+def prescribed(system, work, at):
+    """Where in work f, f', f'' of a DRIVE row are, at the time that is written behind the start of the step."""
+    time, n = int(system[AT_CALL]) + 1, int(system[at + ROW_DEGREE])
+    if n > 0:
+        look_up(system, int(system[at + ROW_POLYNOMIAL]), n, work[time], work, time + 1)
+    else:
+        call_at(int(system[at + ROW_FUNCTION]), work, time, work, time + 1)
+    return time + 1
+
+
+@inline
+def follow(system, work, at, q, g, row):
+    """A DRIVE row: G holds 1."""
+    link = HEADER + int(system[at + ROW_LINK_B]) * LINK_SIZE
+    work[g] = work[q + int(system[link + Q_AT])] - work[prescribed(system, work, at)]
+    work[row + int(system[link + V_AT])] = 1.0
+
+
+@inline
+def first_drive(system):
+    """The first DRIVE row; they go on to the last row on positions."""
+    r = int(system[HOLONOMIC])
+    while r > 0 and int(system[int(system[AT_CONSTRAINTS]) + (r - 1) * ROW_SIZE + ROW_KIND]) == DRIVE:
+        r -= 1
+    return r
+
+
+@kernel
+def rates_missing(system, work, out):
+    """work[out + r] = -f'(t) of DRIVE rows, 0 of all others: G v + this is to vanish."""
+    for r in range(int(system[CONSTRAINTS])):
+        work[out + r] = 0.0
+    for r in range(first_drive(system), int(system[HOLONOMIC])):
+        work[out + r] = -work[prescribed(system, work, int(system[AT_CONSTRAINTS]) + r * ROW_SIZE) + 1]
+
+
 @kernel
 def constraint_rows(system, work, q, g, G):
     """Fill work[g : g + m] with the residuals (0 for rows on velocities alone) and work[G : G + m nv], by rows, with the Jacobian.
 
     m = system[CONSTRAINTS]. World poses of the links are known (kinematics.world); work[q:] is the configuration they belong to.
+    Drives are taken at the time that is written behind the start of the step.
     """
     nv = int(system[NV])
     for r in range(int(system[CONSTRAINTS])):
@@ -267,6 +333,9 @@ def constraint_rows(system, work, q, g, G):
             work[row + k] = 0.0
         if int(system[at + ROW_KIND]) == COUPLING:
             couple(system, work, at, q, g + r, row)
+            continue
+        if int(system[at + ROW_KIND]) == DRIVE:
+            follow(system, work, at, q, g + r, row)
             continue
         residual, f, n, x_b, x_a = row_wrench(system, work, at)
         work[g + r] = residual

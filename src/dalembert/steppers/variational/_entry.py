@@ -12,6 +12,7 @@ from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
 from dalembert.kernels.tree.variational.layout import DENSE_MOST, FACTOR_SIZE, FIRST, MIDDLE, SECOND, SIDE_SIZE, STATE, STEP
 from dalembert.kernels.tree.variational.step import step
 from dalembert.kernels.tree.variational.trust import TURN
+from dalembert.model.compile_constraints import is_driven
 from dalembert.model.rotation import Array
 from dalembert.registry import Option, register
 from dalembert.steppers.variational._prediction import table
@@ -50,7 +51,7 @@ COMMON: dict[str, Any] = {
     "options": OPTIONS,
     "handles": (
         *("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "function"),
-        *("loops", "nonholonomic", "limits"),
+        *("loops", "nonholonomic", "limits", "drive"),
     ),
 }
 
@@ -74,7 +75,16 @@ def pack(system: Array, sides: tuple[int, ...], options: dict[str, Any], turn: f
     loads = system[int(system[at.AT_LOADS]) :][: int(system[at.LOADS]) * at.LOAD_SIZE].reshape(-1, at.LOAD_SIZE)
     total = m + int(np.sum(loads[:, at.LOAD_KIND] == 2))
     small = sides == (MIDDLE,) and nq == nv <= DENSE_MOST and total == len(loads) == 0 and system[at.FUNCTION] == 0.0
-    sizes = {"links": n, "nq": nq, "nv": nv, "m": m, "total": total, "small": int(small), "account": ACCOUNT_SIZE}
+    sizes = {
+        "links": n,
+        "nq": nq,
+        "nv": nv,
+        "m": m,
+        "total": total,
+        "small": int(small),
+        "driven": int(is_driven(system)),
+        "account": ACCOUNT_SIZE,
+    }
     state, length = STATE.lay(0, {}, sizes)
     sizes |= {"side": SIDE_SIZE, "factor": max(FACTOR_SIZE, BOTH_SIZE), "state": length}
     numbers = {

@@ -4,7 +4,8 @@
     p_k+1 <- p_k+1 + G(q_k+1)^T mu  with  G(q_k+1) M(q_k+1)^-1 p_k+1 = 0
 
 lambda and mu are impulses at the nodes: the RATTLE scheme, constraints hold on both levels, and the discrete Lagrange-d'Alembert-Pontryagin
-principle for the nonholonomic ones. The second line moves an impulse from the next step to this one and changes no configuration. With
+principle for the nonholonomic ones. The second line moves an impulse from the next step to this one and changes no configuration. Rows
+of drives depend on time too, g = q - f(t) at t_k+1, and their velocity is f'(t_k+1) instead of 0 (`drives.py`). With
 Newton's matrix J and G' the rows where the constraints have to hold (g over h, so that it is a velocity), a correction is
 
     dv = -J^-1 (e - G^T lambda) + J^-1 G^T dlambda,     (G' J^-1 G^T + C) dlambda = -(g' + G' dv)
@@ -20,9 +21,10 @@ import math
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.full_pivot import apply, eliminate
 from dalembert.kernels.smallmat import dot, load3, scale, sub
-from dalembert.kernels.tree.constraints import add_wrench, constraint_rows
+from dalembert.kernels.tree.constraints import add_wrench, constraint_rows, first_drive
 from dalembert.kernels.tree.kinematics import place, sweep, world
 from dalembert.kernels.tree.layout import (
+    AT_CALL,
     AT_LOADS,
     AT_V,
     LOAD_DAMPING,
@@ -112,10 +114,11 @@ def add_impulses(system, work, a, out):
 def rows_ahead(h, system, work):
     """Rows and residuals (as velocities) where the constraints have to hold, and rows of the springs, at the current velocity.
 
-    Those on positions hold at the second node, or where the motion would be s.later later.
+    Those on positions hold at the second node, or where the motion would be s.later later; drives at the node in any case.
     """
     s = places(system)
     later, end = work[s.later], s.total if s.inside != 0 else s.m
+    work[int(system[AT_CALL]) + 1] = work[int(system[AT_CALL])] + h
     for k in range(2):  # 0: on positions, 1: on velocities, and springs at the middle
         if (s.holonomic == 0 and k == 0) or (s.holonomic == end and k == 1):
             continue
@@ -136,6 +139,10 @@ def rows_ahead(h, system, work):
                     work[s.gap + r] += x * work[s.v + i]
                 elif r >= s.m:
                     work[s.rows_old + r * s.nv + i] = x
+    if later != 0.0:
+        for r in range(first_drive(system), s.holonomic):  # linear: the motion from the node on adds s.later times the velocity
+            ahead = later * product(work, s.rows_new + r * s.nv, s.v, s.nv)
+            work[s.gap + r] = (work[s.gap + r] * (h + later) - ahead) / h
     for i in range(s.nv):
         work[s.hv + i] = h * work[s.v + i]
 
@@ -208,10 +215,10 @@ def small_matrix(system, work, side, both, rows, total, wl, wr):
 
 @inline
 def impulses(system, work, total, velocity, gap):
-    """Solve the small matrix for the impulses at s.change that take away gap + rows_new velocity."""
+    """Solve the small matrix for the impulses at s.change that take away work[gap:] + rows_new velocity."""
     s = places(system)
     for r in range(total):
-        missing = product(work, s.rows_new + r * s.nv, velocity, s.nv) + (work[gap + r] if gap >= 0 else 0.0)
+        missing = product(work, s.rows_new + r * s.nv, velocity, s.nv) + work[gap + r]
         work[s.right + r] = -missing * work[s.scales + r]
     apply(work, s.schur, s.order, total, int(work[s.rank]), s.right, s.change)
     for r in range(total):

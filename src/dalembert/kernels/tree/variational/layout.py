@@ -107,6 +107,7 @@ STATE = Layout(
     Part("noise", 1, "correction over velocity at which the iteration last ceased to converge: round-off of long chains"),
     Part("ceiling", 1, "kinetic energy that the motion cannot have; 0: forces may drive it"),
     Part("held", "nv", "control that is held over a step"),
+    Part("drive", "driven", "work of drives so far, J, where there are some"),
     Part("account", "account", "see kernels/tree/account_layout.py"),
 )
 

@@ -11,6 +11,8 @@ two sides leave, then projected by its own. A rank that is no higher beside a po
 """
 
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
+from dalembert.kernels.tree.constraints import rates_missing
+from dalembert.kernels.tree.layout import AT_CALL
 from dalembert.kernels.tree.variational.constrained import impulses, push, rows_ahead, rows_at, small_matrix, velocity_of
 from dalembert.kernels.tree.variational.layout import places
 from dalembert.kernels.tree.variational.retraction import retract
@@ -76,6 +78,13 @@ def look_aside(h, system, work, side, both, total, wl, wr):
     accept_rank(system, work, side, both, s.rows_old, total, wl, wr, before, s.usual)
 
 
+@inline
+def add_up(work, out, a, weights, m):
+    """work[out:] += a work[weights:]"""
+    for r in range(m):
+        work[out + r] += a * work[weights + r]
+
+
 @kernel
 def between_sides(h, system, work, q, p, m):
     """work[p:] and the velocity work[s.dv:] become the mean of what the rows on both sides of a singular position leave of them."""
@@ -91,8 +100,9 @@ def between_sides(h, system, work, q, p, m):
         small_matrix(system, work, s.side_1, s.nv < 0, rows, m, 0.0, 0.0)
         if not work[s.rank] > before:
             break
-        impulses(system, work, m, s.dv, -1)
+        impulses(system, work, m, s.dv, s.gap)
         push(work, rows, s.change, m, s.nv, 0.5, p)
+        add_up(work, s.impulses, 0.5, s.change, m)
         push(work, s.reply, s.change, m, s.nv, 0.5, mean)
     higher = work[s.rank] > before
     for i in range(s.nv):
@@ -106,14 +116,20 @@ def between_sides(h, system, work, q, p, m):
 
 @far(BOOL(REAL, ARRAY, ARRAY, INT, INT))
 def project(h, system, work, q, p):
-    """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q. False where M is singular."""
+    """Change work[p:] by impulses so that the velocity M(q)^-1 p satisfies all constraints at q, the second node; they are left in
+    s.impulses. False where M is singular."""
     s = places(system)
+    work[int(system[AT_CALL]) + 1] = work[int(system[AT_CALL])] + h
     rows_at(system, work, q, s.right, s.rows_new)
+    rates_missing(system, work, s.gap)
+    for r in range(s.m):
+        work[s.impulses + r] = 0.0
     if not velocity_of(system, work, q, p, s.dv):
         return False
     small_matrix(system, work, s.side_1, s.nv < 0, s.rows_new, s.m, 0.0, 0.0)
     if short(system, work, s.m, s.usual_node):
         between_sides(h, system, work, q, p, s.m)
-    impulses(system, work, s.m, s.dv, -1)
+    impulses(system, work, s.m, s.dv, s.gap)
     push(work, s.rows_new, s.change, s.m, s.nv, 1.0, p)
+    add_up(work, s.impulses, 1.0, s.change, s.m)
     return True

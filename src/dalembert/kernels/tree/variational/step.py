@@ -12,6 +12,7 @@ from dalembert.kernels.status import OK, RUNAWAY, SINGULAR
 from dalembert.kernels.tree.kinematics import place
 from dalembert.kernels.tree.layout import AT_CALL
 from dalembert.kernels.tree.variational.constrained import add_impulses, begin
+from dalembert.kernels.tree.variational.drives import driven, enter_drives
 from dalembert.kernels.tree.variational.history import next_stage, predict, remember
 from dalembert.kernels.tree.variational.layout import SIDE_SIZE, notes, places
 from dalembert.kernels.tree.variational.newton import ITERATIONS, RESIDUAL, newton
@@ -42,8 +43,11 @@ def set_up(h, system, state, work, careful):
 def move_on(h, system, state, work):
     """Advance the state with the velocity that was found."""
     s, n = places(system), notes(system)
+    drives, before, t = s.m != 0 and driven(system), state[n.drive], work[int(system[AT_CALL])]
     if s.m != 0:
         add_impulses(system, work, 1.0, s.p_old)
+    if drives:
+        enter_drives(t, system, state, work, s.q_old)
     check, status = doubtful(h, system, state, work), OK
     if check:
         work_done(h, system, work)
@@ -53,6 +57,9 @@ def move_on(h, system, state, work):
     right_momentum(system, work, h, s.hv, s.p_old, s.f_left, s.f_right, s.e, s.exponential != 0)
     if s.m != 0 and not project(h, system, work, s.q_new, s.e):
         return SINGULAR
+    if drives:
+        enter_drives(t + h, system, state, work, s.q_new)
+        work[s.gain] += state[n.drive] - before
     if check:
         status = trusted(system, state, work, s.e)
         if status != OK:
