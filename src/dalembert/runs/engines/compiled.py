@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.kernels import loop
+from dalembert.kernels import loop, tick
 from dalembert.kernels._far import raise_pending
 from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first_class
 from dalembert.kernels.guard import Guarded
@@ -20,7 +20,7 @@ from dalembert.runs.functions import Functions
 if TYPE_CHECKING:
     from dalembert.runs.plan import Plan
 
-NEVER = 2**62  # every so many steps a row
+NO_PUSH = np.empty(0)
 
 
 class CompiledEngine:
@@ -35,7 +35,8 @@ class CompiledEngine:
         self.system = plan.arrays(self.functions)
         self.weights = np.array(plan.weights, dtype=float)
         self.work, self.info = np.zeros(family.work_size(self.system)), np.zeros(family.info_size)
-        self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
+        self.qv, self.tau = np.zeros(model.nq + model.nv), np.zeros(model.nv)  # of the node that was last asked for
+        self.q, self.v = self.qv[: model.nq], self.qv[model.nq :]
         self.tally = np.zeros(len(loop.LOG_COLUMNS))
         self.counter = np.zeros(3, dtype=np.int64)
         self.source, self.table = loop.NO_CONTROL, np.zeros((0, model.nv))
@@ -54,7 +55,8 @@ class CompiledEngine:
         )
         self._functions = (*addresses, self.source, self.use_ledger)
         self._run = first_class(loop.run, loop.LOOP)
-        self._entry = getattr(self._run, "_entry", self._run)
+        self._tick: Any = None
+        self._held = control is HELD
         self.state = np.zeros(0)
         self.t0 = 0.0
         self._no_rows = (np.empty((0, 0)), np.empty((0, 0)))
@@ -144,9 +146,15 @@ class CompiledEngine:
         done = int(self.counter[loop.ROW])
         return Chunk(status, times(first, self.steps, every, self.h, self.t0), states[:done], log[:done], error)
 
-    def tick(self, n: int) -> int:
-        """n steps of which nothing is kept but the last node, in `q` and `v`; the status. Not for a control of Python."""
-        status = self._entry(*self._functions, True, self.t0, self.h, n, NEVER, *self._arrays, *self._no_rows)
+    def tick(self, n: int, pending: Array = NO_PUSH, push: Array = NO_PUSH) -> int:
+        """n steps of which nothing is kept but the last node, in `qv`; the status. Not for a control of Python.
+
+        With a control that is held: it is pending + push, and pending is 0 afterwards. `tick.REFUSED`: push is not finite.
+        """
+        if self._tick is None:
+            found = first_class(tick.tick, tick.TICK)
+            self._tick = getattr(found, "_entry", found)
+        status = self._tick(*self._functions, self.t0, self.h, n, *self._arrays, *self._no_rows, self._held, pending, push)
         raise_pending()
         return int(status)
 
