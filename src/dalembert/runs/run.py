@@ -21,7 +21,7 @@ from dalembert.runs.room import Room
 from dalembert.runs.trajectory import Trajectory
 
 CHUNK_SECONDS = 0.1
-FIRST = 32  # steps of the first chunk: a call of 100 steps has three
+FIRST, AT_ONCE = 32, 1024  # steps of the first chunk, and of that of a plan whose runs were seen to be quick
 
 
 class Run:
@@ -60,13 +60,13 @@ class Run:
 
     def to_end(self, n: int, on_fail: str) -> Trajectory:
         """All steps up to step n, or as many as can be done."""
-        status, stopped = OK, ""
+        status, stopped, pace = OK, "", 0.0
         error: Stopping | None = None
         every = self.meta["every"]
         more = n // every - self.engine.steps // every
         self.rooms = (Room(self.t, more), Room(self.states, more), Room(self.logs, more))
         self.t, self.states, self.logs = [], [], []
-        chunk = 1 if self.monitors else FIRST
+        chunk = 1 if self.monitors else self.plan.pace or FIRST
         with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
             while self.engine.steps < n and status == OK and error is None and not interrupted.is_set() and not stopped:
                 began = time.perf_counter()
@@ -74,10 +74,12 @@ class Run:
                 found = self.engine.advance(min(chunk, n - before), every, interrupted.is_set)
                 status, error = found.status, self.keep(found) or self._by_user(found.error)
                 elapsed = max(time.perf_counter() - began, 1e-9)
-                chunk = max(1, int(min(2 * chunk + 1, (self.engine.steps - before) * CHUNK_SECONDS / elapsed + 1)))
+                pace = (self.engine.steps - before) * CHUNK_SECONDS / elapsed
+                chunk = max(1, int(min(2 * chunk + 1, pace + 1)))
                 bar.update(self.engine.steps)
                 if error is None:
                     stopped, error = self._ask_monitors()
+        self.plan.keep_pace(int(min(pace / 4, AT_ONCE)))
         ending = "interrupted" if interrupted.is_set() or isinstance(error, KeyboardInterrupt) else stopped or "ok"
         return self._finish(status, None if isinstance(error, KeyboardInterrupt) else error, ending, on_fail)
 
@@ -164,20 +166,32 @@ class Run:
         return Trajectory(self.plan.system, self.plan.stepper, dict(self.meta), t, states, log, self.engine.unpack(states))
 
 
+class Flag:
+    """An event that nobody waits for."""
+
+    def __init__(self) -> None:
+        self._set = False
+
+    def set(self) -> None:
+        self._set = True
+
+    def is_set(self) -> bool:
+        return self._set
+
+
 @contextlib.contextmanager
-def interrupt_flag() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual. Elsewhere than in the main thread: never set."""
-    flag = threading.Event()
+def interrupt_flag() -> Iterator[Flag]:
+    """A flag that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual. Elsewhere than in the main thread: never set."""
+    flag = Flag()
     if threading.current_thread() is not threading.main_thread():
         yield flag
         return
-    before = signal.getsignal(signal.SIGINT)
 
     def on_interrupt(number: int, frame: Any) -> None:
         flag.set()
         signal.signal(signal.SIGINT, before)
 
-    signal.signal(signal.SIGINT, on_interrupt)
+    before = signal.signal(signal.SIGINT, on_interrupt)
     try:
         yield flag
     finally:

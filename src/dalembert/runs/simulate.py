@@ -9,7 +9,7 @@ from dalembert.errors import OptionError
 from dalembert.runs import checks
 from dalembert.runs.automatic import certified_step
 from dalembert.runs.controls import for_steps
-from dalembert.runs.functions import given_functions, names_of_functions
+from dalembert.runs.functions import names_of_functions
 from dalembert.runs.plan import Plan
 from dalembert.runs.recording import Recording
 from dalembert.runs.run import Run
@@ -63,7 +63,7 @@ def simulate(
     automatic = plan.h == 0.0
     if automatic:
         checks.step_count(t_end, t_end)
-        if control is not None or given_functions(plan.acting):
+        if control is not None or plan.functions:
             raise OptionError("h='auto' with a control, or with forces given as functions: no proof covers what it will do; give h.")
         start = {"t_end": t_end, "q0": q, "v0": v, "ignore": plan.ignore, "progress": progress, "on_fail": "return", **stepper_options}
         h = certified_step(plan, q, v, t_end, lambda h: simulate(plan.system, plan.stepper.name, h, **start))

@@ -17,7 +17,6 @@ from dalembert.runs import checks
 from dalembert.runs.controls import HELD, check_control
 from dalembert.runs.engines import Chunk, Engine
 from dalembert.runs.engines.compiled import NO_PUSH
-from dalembert.runs.functions import given_functions
 from dalembert.runs.plan import Plan
 from dalembert.runs.run import Run
 from dalembert.runs.simulate import describe_functions
@@ -76,7 +75,7 @@ class Simulation:
             stepper=plan.stepper.name, h=plan.h, q0=q0, v0=v0, control=control, compose=compose, ignore=plan.ignore, keep=keep,
             **stepper_options,
         )  # fmt: skip
-        asked = bool(given_functions(plan.acting)) and not plan.evaluates_functions  # functions of Python, asked at every node
+        asked = bool(plan.functions) and not plan.evaluates_functions  # functions of Python, asked at every node
         self._compiled = plan.stepper.engine_name == "compiled" and not asked
         self._quick = self._compiled and self.keep == 0 and control is None  # no Python in a step, nothing kept
         acting = self._inputs if self._steered else None

@@ -31,17 +31,17 @@ class Trajectory:
         t: Array,
         states: Array,
         log: Array,
-        unpacked: dict[str, Array],
+        unpacked: dict[str, Any],
     ):
         self.model: Any = model
         self.stepper, self.meta = stepper, meta
         self.t, self.states, self._log = t, states, log
         self.q, self.v = unpacked["q"], unpacked["v"]
-        self.v_interval = unpacked["v_interval"][1:]
+        self._v_interval = unpacked["v_interval"]
         self.work, self.impulse = unpacked["work"], unpacked["impulse"]
-        self._account: dict[str, Array] = unpacked.get("account", {"forces": self.work})  # type: ignore[assignment]
+        self._account: dict[str, Array] = unpacked.get("account", {"forces": self.work})
         self._multipliers = unpacked.get("multipliers")
-        self._held = unpacked.get("control", np.full_like(self.v, np.nan))
+        self._held = unpacked["control"] if "control" in unpacked else np.full_like(self.v, np.nan)
 
     @classmethod
     def of_nodes(
@@ -84,7 +84,8 @@ class Trajectory:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled like a file of it: without what can be computed anew, and without forces that are functions, which are no data."""
-        state = {k: x for k, x in self.__dict__.items() if k not in ("_run_model", "_loads")}
+        self.v_interval  # noqa: B018  what is yet to be computed is no data
+        state = {k: x for k, x in self.__dict__.items() if k not in ("_run_model", "_loads", "_v_interval")}
         state["model"] = self.model.portable
         return state
 
@@ -97,6 +98,12 @@ class Trajectory:
     def status(self) -> str:
         """'ok', 'interrupted', or a sentence that says what failed."""
         return str(self.meta["status"])
+
+    @cached_property
+    def v_interval(self) -> Array:
+        """(N, nv) velocity of the interval before each node but the first."""
+        found = self._v_interval() if callable(self._v_interval) else self._v_interval
+        return np.asarray(found)[1:]
 
     @cached_property
     def kinetic(self) -> Array:

@@ -43,18 +43,11 @@ class CompiledEngine:
         self.python_control: Any = None
         self._compiled_control: Any = None
         self._take(control)
-        self.use_ledger = family.keeps_account(model, control is not None)
-        self._step = first_class(plan.stepper.step, STEP)
-        self._nodal, self._hold = first_class(family.nodal, NODAL), first_class(family.hold, HOLD)
-        addresses = (
-            address_of(plan.stepper.step, STEP),
-            address_of(family.ledger if self.use_ledger else loop.no_ledger, loop.LEDGER),
-            address_of(family.nodal, NODAL),
-            address_of(family.hold, HOLD),
-            address_of(loop.no_control if self._compiled_control is None else control.kernel, CONTROL),
-        )
-        self._functions = (*addresses, self.source, self.use_ledger)
-        self._run = first_class(loop.run, loop.LOOP)
+        self.use_ledger = control is not None or plan.keeps_account
+        kernels, addresses = plan.once(("kernels", self.use_ledger), lambda: _kernels(plan, self.use_ledger))
+        self._run, self._step, self._nodal, self._hold = kernels
+        asked = address_of(loop.no_control if self._compiled_control is None else control.kernel, CONTROL)
+        self._functions = (*addresses, asked, self.source, self.use_ledger)
         self._tick: Any = None
         self._held = control is HELD
         self.state = np.zeros(0)
@@ -197,6 +190,14 @@ class CompiledEngine:
     def read(cls, plan: Plan, states: Array, controlled: bool) -> dict[str, Array]:
         """`unpack` of a run that is over; steps are not compiled for it."""
         return plan.family.read(plan.acting, plan.arrays(), states, plan.family.keeps_account(plan.acting, controlled))
+
+
+def _kernels(plan: Plan, use_ledger: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Loop, step, node and hold of a plan, and the addresses of step, ledger, node and hold."""
+    step, family = plan.stepper.step, plan.family
+    found = (first_class(loop.run, loop.LOOP), first_class(step, STEP), first_class(family.nodal, NODAL), first_class(family.hold, HOLD))
+    ledger = address_of(family.ledger if use_ledger else loop.no_ledger, loop.LEDGER)
+    return found, (address_of(step, STEP), ledger, address_of(family.nodal, NODAL), address_of(family.hold, HOLD))
 
 
 ENGINE = CompiledEngine
