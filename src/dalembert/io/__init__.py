@@ -1,7 +1,7 @@
 """Storage: checksummed journals that survive a kill, and netCDF4-readable HDF5 archives that appear whole or not at all."""
 
 from dalembert.io.archive import Variable, read_archive, write_archive
-from dalembert.io.atomic import file_path
+from dalembert.io.atomic import Json, file_path
 from dalembert.io.journal import Journal, JournalContent, is_locked, read_journal
 
-__all__ = ["Journal", "JournalContent", "Variable", "file_path", "is_locked", "read_archive", "read_journal", "write_archive"]
+__all__ = ["Journal", "JournalContent", "Json", "Variable", "file_path", "is_locked", "read_archive", "read_journal", "write_archive"]

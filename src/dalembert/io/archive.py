@@ -26,7 +26,7 @@ import h5py
 import numpy as np
 
 from dalembert.errors import ArchiveError, OptionError
-from dalembert.io.atomic import StrPath, explained, raw_bytes, replacing
+from dalembert.io.atomic import Json, StrPath, explained, raw_bytes, replacing
 
 MANIFEST, VERSION = "dalembert_archive", 1
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -62,7 +62,7 @@ class _Stored:
 def write_archive(path: StrPath, variables: Sequence[Variable], attributes: Mapping[str, Any], overwrite: bool = False) -> None:
     """Write one HDF5 file, atomically. An existing file is refused unless `overwrite`; a write that fails leaves it intact.
 
-    Attributes are text, integers, floats, or whatever JSON can hold. Names start with a letter. A variable that bears the name of a
+    Attributes are text, integers, floats, or whatever JSON can hold, also as `Json` text. Names start with a letter. A variable that bears the name of a
     dimension is its coordinate and has that dimension alone.
     """
     stored = [_stored(variable) for variable in variables]
@@ -166,6 +166,10 @@ def _encode_attributes(attributes: Mapping[str, Any]) -> tuple[dict[str, str | i
     for name, value in attributes.items():
         _check_name("archive attribute", name)
         value = value.item() if isinstance(value, np.generic) else value
+        if isinstance(value, Json):
+            encoded[name] = str(value)
+            as_json.append(name)
+            continue
         if _is_native(value):
             encoded[name] = value
             continue

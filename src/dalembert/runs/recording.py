@@ -10,6 +10,7 @@ twice does no harm.
 
 from __future__ import annotations
 
+import json
 import uuid
 import warnings
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import ArchiveError
-from dalembert.io import Journal, Variable, file_path, is_locked, read_archive, read_journal, write_archive
+from dalembert.io import Journal, Json, Variable, file_path, is_locked, read_archive, read_journal, write_archive
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.model.rotation import Array
 from dalembert.registry import describe, restore
@@ -50,16 +51,13 @@ class Recording:
         if not path.parent.is_dir():
             raise ArchiveError(f"{str(path)!r}: the directory {str(path.parent)!r} does not exist.")
         meta["run_id"] = uuid.uuid4().hex
-        return cls(
-            path, Journal.create(journal_path(path), {"model": model.to_dict(drop_functions=True), "meta": meta}, overwrite=overwrite), 0
-        )
+        return cls(path, Journal.create(journal_path(path), _header(model, meta), overwrite=overwrite), 0)
 
     @classmethod
     def extend(cls, path: Path, traj: Trajectory, meta: dict[str, Any]) -> Recording:
         """Go on with a file that holds a trajectory."""
         meta.setdefault("run_id", uuid.uuid4().hex)
-        header = {"model": traj.model.to_dict(drop_functions=True), "meta": meta}
-        return cls(path, Journal.create(journal_path(path), header, overwrite=True), len(traj))
+        return cls(path, Journal.create(journal_path(path), _header(traj.model, meta), overwrite=True), len(traj))
 
     def begin(self, traj: Trajectory) -> None:
         """Write what is known at the start: from here on the HDF5 file is always whole."""
@@ -76,9 +74,23 @@ class Recording:
         self.journal.discard()
 
 
+def _text(model: System) -> Json:
+    """A frozen model as JSON, found once: that of a robot takes ten milliseconds."""
+    kept = model.kept("text")
+    if "json" not in kept:
+        kept["json"] = Json(json.dumps(model.to_dict(drop_functions=True)))
+    return kept["json"]  # type: ignore[no-any-return]
+
+
+def _header(model: System, meta: dict[str, Any]) -> Json:
+    """What a journal says of its run."""
+    return Json(f'{{"model": {_text(model)}, "meta": {json.dumps(meta)}}}')
+
+
 def variables(traj: Trajectory) -> list[Variable]:
     """Everything in a trajectory as named, labelled arrays."""
     model = traj.model
+    traj._find_mechanics()
     unit = ", ".join(dict.fromkeys(model.momentum_units))
     found = [
         Variable("time", traj.t, ("time",), "s", "time of the node"),
@@ -119,12 +131,13 @@ def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False, with_
         "title": f"{traj.model.name or 'model'}: {traj.meta['method']}, h = {traj.h:g} s",
         "source": "dalembert",
         "format": FORMAT,
-        "model": traj.model.to_dict(drop_functions=True),
+        "model": _text(traj.model),
         "meta": meta,
     }
+    found = variables(traj)
     if with_report and len(traj) > 1:
         attributes["report"] = traj.report().to_dict()
-    write_archive(path, variables(traj), attributes, overwrite=overwrite)
+    write_archive(path, found, attributes, overwrite=overwrite)
 
 
 def load(path: Any) -> Trajectory:

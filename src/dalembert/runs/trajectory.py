@@ -115,6 +115,11 @@ class Trajectory:
         """Potential energy of the nodes, J."""
         return self._run_model.potential_energy(self.q)
 
+    def _find_mechanics(self) -> None:
+        """Compute kinetic, potential and momentum at once, where all of them are wanted and the run left nothing out."""
+        if self._run_model is self.model and not {"kinetic", "potential", "momentum"} & self.__dict__.keys():
+            self.__dict__.update(zip(("kinetic", "potential", "momentum"), self.model._mechanics(self.q, self.v), strict=True))
+
     @property
     def energy(self) -> Array:
         """Total energy of the nodes, J."""
