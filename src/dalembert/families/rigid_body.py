@@ -17,7 +17,7 @@ from dalembert.model import compile_rigid_body as body_arrays
 from dalembert.model.rotation import Array, cross, quat_conj, rotate
 
 
-def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
+def unpack(model: Model, system: Array, states: Array) -> dict[str, Any]:
     """q, v at the nodes, velocity of the interval before each node, control, work and impulse so far."""
     states = np.ascontiguousarray(states)
     q = np.empty((len(states), model.nq))

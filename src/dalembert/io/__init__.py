@@ -3,5 +3,19 @@
 from dalembert.io.archive import Variable, read_archive, write_archive
 from dalembert.io.atomic import Json, file_path
 from dalembert.io.journal import Journal, JournalContent, is_locked, read_journal
+from dalembert.io.stream import ArchiveReader, ArchiveStream, streaming
 
-__all__ = ["Journal", "JournalContent", "Json", "Variable", "file_path", "is_locked", "read_archive", "read_journal", "write_archive"]
+__all__ = [
+    "ArchiveReader",
+    "ArchiveStream",
+    "Journal",
+    "JournalContent",
+    "Json",
+    "Variable",
+    "file_path",
+    "is_locked",
+    "read_archive",
+    "read_journal",
+    "streaming",
+    "write_archive",
+]

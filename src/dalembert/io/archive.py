@@ -46,34 +46,46 @@ class Variable:
     long_name: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Stored:
-    """A variable as it lies in the file: `array` is what HDF5 gets, `kind` is "bool", "str" or the dtype."""
+    """A variable as it lies in the file: `array` is what HDF5 gets, `kind` is "bool", "str" or the dtype.
+
+    length: number of rows of a variable that is written later, block by block; `array` then tells what its rows are like.
+    """
 
     source: Variable
     array: np.ndarray
     kind: str
+    length: int | None = None
     crc32: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "crc32", zlib.crc32(raw_bytes(self.array)))
+        self.crc32 = zlib.crc32(raw_bytes(self.array)) if self.length is None else 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape if self.length is None else (self.length, *self.array.shape[1:])
 
 
 def write_archive(path: StrPath, variables: Sequence[Variable], attributes: Mapping[str, Any], overwrite: bool = False) -> None:
     """Write one HDF5 file, atomically. An existing file is refused unless `overwrite`; a write that fails leaves it intact.
 
-    Attributes are text, integers, floats, or whatever JSON can hold, also as `Json` text. Names start with a letter. A variable that bears the name of a
-    dimension is its coordinate and has that dimension alone.
+    Attributes are text, integers, floats, or whatever JSON can hold, also as `Json` text. Names start with a letter. A variable that bears
+    the name of a dimension is its coordinate and has that dimension alone.
     """
     stored = [_stored(variable) for variable in variables]
     sizes = _dimension_sizes(stored)
     _check_names(stored, sizes)
-    encoded, as_json = _encode_attributes(attributes)
-    manifest = _seal(stored, encoded, as_json)
+    encoded = _encode_attributes(attributes)
     with replacing(path, overwrite) as file, h5py.File(file, "w", libver=("v108", "v110"), track_order=True) as h5:
-        for name, value in {**encoded, MANIFEST: manifest}.items():
-            _set_attribute(h5, name, value)
+        _write_attributes(h5, stored, *encoded)
         _write_variables(h5, stored, sizes)
+
+
+def _write_attributes(h5: h5py.File, stored: Sequence[_Stored], encoded: Mapping[str, Any], as_json: Sequence[str]) -> None:
+    """The attributes of the file, and its list of contents."""
+    for name, value in {**encoded, MANIFEST: _seal(stored, encoded, as_json)}.items():
+        _set_attribute(h5, name, value)
 
 
 def read_archive(path: StrPath) -> tuple[dict[str, np.ndarray | list[str]], dict[str, Any]]:
@@ -91,7 +103,7 @@ def read_archive(path: StrPath) -> tuple[dict[str, np.ndarray | list[str]], dict
         raise ArchiveError(f"{name!r} is truncated or damaged and cannot be read (HDF5: {error}).") from error
 
 
-def _stored(variable: Variable) -> _Stored:
+def _stored(variable: Variable, length: int | None = None) -> _Stored:
     """Bring the data into the form that goes to the file, and check it against the dimensions."""
     data = variable.data
     if isinstance(data, list | tuple) and all(isinstance(item, str) for item in data):
@@ -103,7 +115,8 @@ def _stored(variable: Variable) -> _Stored:
             known = " ".join(sorted(text[1:] for text in _DTYPES))
             raise OptionError(f"archive variable {variable.name!r}: expected a list of str or one of {known}, given {array.dtype}.")
         is_bool = dtype.kind == "b"
-        result = _Stored(variable, array.view(np.int8) if is_bool else array.astype(dtype, copy=False), "bool" if is_bool else dtype.str)
+        stored = array.view(np.int8) if is_bool else array.astype(dtype, copy=False)
+        result = _Stored(variable, stored, "bool" if is_bool else dtype.str, length)
     if result.array.ndim != len(variable.dims) or len(set(variable.dims)) < len(variable.dims):
         shape = result.array.shape
         raise OptionError(f"archive variable {variable.name!r}: shape {shape} needs {len(shape)} different dims, given {variable.dims}.")
@@ -128,7 +141,7 @@ def _dimension_sizes(stored: Sequence[_Stored]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     first: dict[str, str] = {}
     for item in stored:
-        for dim, size in zip(item.source.dims, item.array.shape, strict=True):
+        for dim, size in zip(item.source.dims, item.shape, strict=True):
             if sizes.setdefault(dim, size) != size:
                 given = f"{first[dim]!r} has {sizes[dim]}, {item.source.name!r} has {size}"
                 raise OptionError(f"archive dimension {dim!r}: all variables must agree on its length, but {given}.")
@@ -223,7 +236,12 @@ def _write_dataset(h5: h5py.File, item: _Stored) -> h5py.Dataset:
     parent: h5py.Group = h5
     for group in groups:
         parent = parent[group] if group in parent else parent.create_group(group, track_order=True)
-    dataset = parent.create_dataset(leaf, data=item.array)
+    if item.length is None:
+        dataset = parent.create_dataset(leaf, data=item.array)
+    else:
+        early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        early.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+        dataset = parent.create_dataset(leaf, shape=item.shape, dtype=item.array.dtype, dcpl=early, fill_time="never")
     texts = {"units": item.source.units, "long_name": item.source.long_name, "dtype": "bool" if item.kind == "bool" else ""}
     for name, text in texts.items():
         if text:
@@ -233,7 +251,7 @@ def _write_dataset(h5: h5py.File, item: _Stored) -> h5py.Dataset:
 
 def _seal(stored: Sequence[_Stored], encoded: Mapping[str, Any], as_json: Sequence[str]) -> str:
     """The manifest: its own crc32 in eight hexadecimal digits, a space, JSON."""
-    variables = {item.source.name: {"kind": item.kind, "shape": item.array.shape, "crc32": item.crc32} for item in stored}
+    variables = {item.source.name: {"kind": item.kind, "shape": item.shape, "crc32": item.crc32} for item in stored}
     attributes = {"names": list(encoded), "json": as_json, "crc32": _attributes_crc(encoded)}
     text = json.dumps({"version": VERSION, "variables": variables, "attributes": attributes})
     return f"{zlib.crc32(text.encode()):08x} {text}"

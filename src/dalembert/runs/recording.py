@@ -13,21 +13,31 @@ from __future__ import annotations
 import json
 import uuid
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.errors import ArchiveError
-from dalembert.io import Journal, Json, Variable, file_path, is_locked, read_archive, read_journal, write_archive
+from dalembert.io import Journal, Json, Variable, file_path, is_locked, read_archive, read_journal, streaming, write_archive
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.model.rotation import Array
-from dalembert.registry import describe, restore
+from dalembert.registry import Stepper, describe, restore
 from dalembert.runs.plan import Plan
+from dalembert.runs.stored import LaterRows, StoredTrajectory, blocks
 from dalembert.runs.trajectory import Trajectory
 from dalembert.systems import System, system_from
 
 FORMAT = 1
+
+
+class Rows(NamedTuple):
+    """Time, flat state and log of the recorded nodes."""
+
+    t: Array
+    states: Array
+    log: Array
 
 
 def journal_path(path: Path) -> Path:
@@ -38,8 +48,9 @@ def journal_path(path: Path) -> Path:
 class Recording:
     """A run that is being written to a file."""
 
-    def __init__(self, path: Path, journal: Journal, rows: int):
-        self.path, self.journal, self.rows = path, journal, rows
+    def __init__(self, path: Path, journal: Journal, before: Trajectory | None = None):
+        self.path, self.journal, self.before = path, journal, before
+        self.rows = 0 if before is None else len(before)
 
     @classmethod
     def create(cls, path: Any, model: System, meta: dict[str, Any], overwrite: bool) -> Recording:
@@ -51,17 +62,17 @@ class Recording:
         if not path.parent.is_dir():
             raise ArchiveError(f"{str(path)!r}: the directory {str(path.parent)!r} does not exist.")
         meta["run_id"] = uuid.uuid4().hex
-        return cls(path, Journal.create(journal_path(path), _header(model, meta), overwrite=overwrite), 0)
+        return cls(path, Journal.create(journal_path(path), _header(model, meta), overwrite=overwrite))
 
     @classmethod
     def extend(cls, path: Path, traj: Trajectory, meta: dict[str, Any]) -> Recording:
         """Go on with a file that holds a trajectory."""
         meta.setdefault("run_id", uuid.uuid4().hex)
-        return cls(path, Journal.create(journal_path(path), _header(traj.model, meta), overwrite=True), len(traj))
+        return cls(path, Journal.create(journal_path(path), _header(traj.model, meta), overwrite=True), traj)
 
     def begin(self, traj: Trajectory) -> None:
-        """Write what is known at the start: from here on the HDF5 file is always whole."""
-        write_trajectory(traj, self.path, overwrite=True, with_report=False)
+        """Write the first node: from here on the HDF5 file is always whole. What follows from its state is written at the end."""
+        write_archive(self.path, checkpoints(traj), _attributes(traj.model, traj.stepper, traj.meta), overwrite=True)
 
     def append(self, t: Array, states: Array, log: Array) -> None:
         """Rows of recorded nodes."""
@@ -73,12 +84,35 @@ class Recording:
         write_trajectory(traj, self.path, overwrite=True)
         self.journal.discard()
 
+    def written(self) -> Iterator[Rows]:
+        """All rows so far, block by block, read back from the files."""
+        if self.before is not None:
+            for start, stop in blocks(len(self.before), 8 * self.before.states.shape[1]):
+                yield Rows(*(x[start:stop] for x in (self.before.t, self.before.states, self.before._log)))
+        for found in self.journal.rows():
+            yield Rows(found["time"], found["state"], found["log"])
+
+    def close_long(self, plan: Plan, meta: dict[str, Any]) -> Trajectory:
+        """The same for rows that are not in memory: they go from the journal to the file block by block, and stay there."""
+        lengths = {"time": self.rows, "interval": self.rows - 1}
+        parts = (_part(plan, meta, rows, k) for k, rows in enumerate(self.written()))
+        first = variables(next(parts))
+        with streaming(self.path, first, lengths, overwrite=True) as out:
+            out.append(first)
+            for part in parts:
+                out.append(rows_of(part))
+            out.finish(_attributes(plan.system, plan.stepper, meta))
+            reader = out.reader()
+        self.journal.discard()
+        return StoredTrajectory(plan, meta, reader)
+
 
 def _text(model: System) -> Json:
-    """A frozen model as JSON, found once: that of a robot takes ten milliseconds."""
-    kept = model.kept("text")
+    """A model as JSON, found once: that of a robot takes ten milliseconds."""
+    frozen: Any = model.frozen()
+    kept = frozen.kept("text")
     if "json" not in kept:
-        kept["json"] = Json(json.dumps(model.to_dict(drop_functions=True)))
+        kept["json"] = Json(json.dumps(frozen.to_dict(drop_functions=True)))
     return kept["json"]  # type: ignore[no-any-return]
 
 
@@ -89,16 +123,29 @@ def _header(model: System, meta: dict[str, Any]) -> Json:
 
 def variables(traj: Trajectory) -> list[Variable]:
     """Everything in a trajectory as named, labelled arrays."""
-    model = traj.model
-    traj._find_mechanics()
-    unit = ", ".join(dict.fromkeys(model.momentum_units))
-    found = [
-        Variable("time", traj.t, ("time",), "s", "time of the node"),
+    time, *rest = rows_of(traj)
+    return [time, *labels(traj.model), *rest]
+
+
+def labels(model: Any) -> list[Variable]:
+    """Names and units of columns."""
+    return [
         Variable("q_name", model.column_names("q"), ("q_name",), "", "columns of q"),
         Variable("q_unit", model.column_units("q"), ("q_name",), "", "units of the columns of q"),
         Variable("v_name", model.column_names("v"), ("v_name",), "", "columns of v"),
         Variable("v_unit", model.column_units("v"), ("v_name",), "", "units of the columns of v"),
         Variable("momentum_name", model.momentum_names, ("momentum_name",), "", model.momentum_meaning),
+    ]
+
+
+def rows_of(traj: Trajectory) -> list[Variable]:
+    """What has a row for each node or interval."""
+    model = traj.model
+    traj._find_mechanics()
+    unit = ", ".join(dict.fromkeys(model.momentum_units))
+    time, state, *solver = checkpoints(traj)
+    found = [
+        time,
         Variable("q", traj.q, ("time", "q_name"), "see q_unit", "configuration at the node"),
         Variable("v", traj.v, ("time", "v_name"), "see v_unit", "velocity at the node"),
         Variable("v_interval", traj.v_interval, ("interval", "v_name"), "see v_unit", "velocity of the interval before the node"),
@@ -110,11 +157,20 @@ def variables(traj: Trajectory) -> list[Variable]:
         Variable("work", traj.work, ("time",), "J", "work of all forces but gravity so far"),
         Variable("impulse", traj.impulse, ("time", "momentum_name"), unit, "impulse of all known forces so far"),
         *_account(traj),
-        Variable("state", traj.states, ("time", "state_entry"), "", "flat state of the stepper: the checkpoint"),
+        state,
     ]
     found += [Variable(name, rows, ("time", columns), "", what) for name, rows, columns, what in model.extra_variables(traj)]
-    solver = [Variable(f"solver_{name}", traj._log[:, i], ("time",), "1", f"Newton: {name}") for i, name in enumerate(traj.log_columns)]
     return found + solver
+
+
+def checkpoints(traj: Trajectory) -> list[Variable]:
+    """What a run can be continued from, and all else be computed."""
+    solver = [Variable(f"solver_{name}", traj._log[:, i], ("time",), "1", f"Newton: {name}") for i, name in enumerate(traj.log_columns)]
+    return [
+        Variable("time", traj.t, ("time",), "s", "time of the node"),
+        Variable("state", traj.states, ("time", "state_entry"), "", "flat state of the stepper: the checkpoint"),
+        *solver,
+    ]
 
 
 def _account(traj: Trajectory) -> list[Variable]:
@@ -123,21 +179,33 @@ def _account(traj: Trajectory) -> list[Variable]:
     return [Variable(f"work_{name}", traj._account[name], ("time",), "J", f"work of the kind {name!r} so far") for name in kinds]
 
 
-def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False, with_report: bool = True) -> None:
+def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False) -> None:
     """One HDF5 file with model, options, versions, trajectory, solver log, checkpoint and report."""
     path = file_path("save", path)
-    meta = {**traj.meta, "stepper_description": describe(traj.stepper)}
-    attributes: dict[str, Any] = {
-        "title": f"{traj.model.name or 'model'}: {traj.meta['method']}, h = {traj.h:g} s",
-        "source": "dalembert",
-        "format": FORMAT,
-        "model": _text(traj.model),
-        "meta": meta,
-    }
+    attributes = _attributes(traj.model, traj.stepper, traj.meta)
     found = variables(traj)
-    if with_report and len(traj) > 1:
+    if len(traj) > 1:
         attributes["report"] = traj.report().to_dict()
     write_archive(path, found, attributes, overwrite=overwrite)
+
+
+def _attributes(model: System, stepper: Stepper, meta: dict[str, Any]) -> dict[str, Any]:
+    """What a file says of a run beside its numbers."""
+    return {
+        "title": f"{model.name or 'model'}: {meta['method']}, h = {float(meta['h']):g} s",
+        "source": "dalembert",
+        "format": FORMAT,
+        "model": _text(model),
+        "meta": {**meta, "stepper_description": describe(stepper)},
+    }
+
+
+def _part(plan: Plan, meta: dict[str, Any], rows: Rows, k: int) -> Trajectory:
+    """Some rows of a run as a trajectory."""
+    unpacked = plan.read(rows.states, meta.get("control") is not None or bool(meta.get("functions")))
+    part = (LaterRows if k else Trajectory)(plan.system, plan.stepper, meta, rows.t, rows.states, rows.log, unpacked)
+    part.__dict__["_run_model"] = plan.acting
+    return part
 
 
 def load(path: Any) -> Trajectory:
@@ -173,14 +241,6 @@ def _journal_rows(path: Path, journal: Path, attributes: dict[str, Any]) -> Any:
         warnings.warn(f"{journal} belongs to another run than {path} and is left alone.", stacklevel=3)
         return None
     return content
-
-
-class Rows(NamedTuple):
-    """Time, flat state and log of the recorded nodes."""
-
-    t: Array
-    states: Array
-    log: Array
 
 
 def _merge(data: dict[str, Any], attributes: dict[str, Any], content: Any) -> tuple[dict, dict, Rows]:

@@ -6,8 +6,11 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dalembert.errors import ArchiveError, OptionError
 from dalembert.io import file_path
+from dalembert.kernels.loop import SUBSTEPS
 from dalembert.runs import checks, environment
 from dalembert.runs.controls import for_steps
 from dalembert.runs.plan import Plan
@@ -56,6 +59,7 @@ def resume(
     meta.update(t_end=n * h, status="running")
     run = Run(plan, engine, meta, Recording.extend(path, traj, meta), progress, monitors)
     run.t, run.states, run.logs = [traj.t], [traj.states], [traj._log]
+    run.split = int(np.count_nonzero(traj._log[:, SUBSTEPS]))
     return run.to_end(n, on_fail)
 
 

@@ -76,7 +76,8 @@ def simulate(
     meta.update(describe_functions(plan))
     engine = plan.engine(control)
     engine.start(q, v)
-    checks.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (len(q) + len(v))))
+    if save is None:
+        checks.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (len(q) + len(v))))
     recording = Recording.create(save, plan.system, meta, overwrite) if save is not None else None
     run = Run(plan, engine, meta, recording, progress, monitors)
     run.record_first()

@@ -14,7 +14,7 @@ from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import OK
 from dalembert.model.rotation import Array
 from dalembert.runs.controls import HELD, CompiledControl, TabledControl, sample
-from dalembert.runs.engines import Chunk, Stopping, times
+from dalembert.runs.engines import Chunk, Into, Stopping, times
 from dalembert.runs.functions import Functions
 
 if TYPE_CHECKING:
@@ -122,11 +122,11 @@ class CompiledEngine:
         """Hold a generalised force until told otherwise."""
         self._hold(self.system, self.state, np.ascontiguousarray(tau, dtype=float))
 
-    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False, into: Into | None = None) -> Chunk:
         """Up to n steps. Ends early on failure, and between steps on request of `stop` where Python takes part in each step."""
         first = self.steps
         rows = (first + n) // every - first // every
-        states, log = np.empty((rows, self.state.size)), np.empty((rows, self.tally.size))
+        states, log = (np.empty((rows, self.state.size)), np.empty((rows, self.tally.size))) if into is None else into(rows)
         self.counter[loop.ROW] = 0
         error: Stopping | None = None
         if self.python_control is None:
@@ -189,7 +189,7 @@ class CompiledEngine:
     @classmethod
     def read(cls, plan: Plan, states: Array, controlled: bool) -> dict[str, Array]:
         """`unpack` of a run that is over; steps are not compiled for it."""
-        return plan.family.read(plan.acting, plan.arrays(), states, plan.family.keeps_account(plan.acting, controlled))
+        return plan.family.read(plan.acting, plan.arrays(), states, controlled or plan.keeps_account)
 
 
 def _kernels(plan: Plan, use_ledger: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
