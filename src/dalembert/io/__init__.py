@@ -3,7 +3,7 @@
 from dalembert.io.archive import Variable, read_archive, write_archive
 from dalembert.io.atomic import Json, file_path
 from dalembert.io.journal import Journal, JournalContent, is_locked, read_journal
-from dalembert.io.stream import ArchiveReader, ArchiveStream, streaming
+from dalembert.io.stream import ArchiveReader, ArchiveStream, open_archive, streaming
 
 __all__ = [
     "ArchiveReader",
@@ -14,6 +14,7 @@ __all__ = [
     "Variable",
     "file_path",
     "is_locked",
+    "open_archive",
     "read_archive",
     "read_journal",
     "streaming",

@@ -18,7 +18,8 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,14 +93,20 @@ def read_archive(path: StrPath) -> tuple[dict[str, np.ndarray | list[str]], dict
     """The variables (arrays, or lists of text) and attributes that `write_archive` stored, checked against their checksums."""
     name = os.fspath(path)
     _check_signature(path)
+    with damage_explained(name), h5py.File(path, "r", locking=False) as h5:
+        manifest = _open_seal(h5, name)
+        attributes = _read_attributes(h5, manifest, name)
+        return {key: _read_variable(h5, key, entry, name) for key, entry in manifest["variables"].items()}, attributes
+
+
+@contextmanager
+def damage_explained(name: str) -> Iterator[None]:
+    """A damaged file makes h5py raise OSError, RuntimeError, KeyError, ValueError, ..."""
     try:
-        with h5py.File(path, "r", locking=False) as h5:
-            manifest = _open_seal(h5, name)
-            attributes = _read_attributes(h5, manifest, name)
-            return {key: _read_variable(h5, key, entry, name) for key, entry in manifest["variables"].items()}, attributes
+        yield
     except ArchiveError:
         raise
-    except Exception as error:  # a damaged file makes h5py raise OSError, RuntimeError, KeyError, ValueError, ...
+    except Exception as error:
         raise ArchiveError(f"{name!r} is truncated or damaged and cannot be read (HDF5: {error}).") from error
 
 

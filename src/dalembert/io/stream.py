@@ -12,6 +12,7 @@ straight to their places. A reader keeps the file open: it reads what was writte
 
 from __future__ import annotations
 
+import math
 import os
 import weakref
 import zlib
@@ -25,6 +26,8 @@ import numpy as np
 from dalembert.errors import ArchiveError
 from dalembert.io import archive
 from dalembert.io.atomic import DeferredFile, StrPath, explained, raw_bytes, replacing
+
+BLOCK = 2**22  # bytes that are checked at a time
 
 
 class Place(NamedTuple):
@@ -62,6 +65,14 @@ class ArchiveReader:
                     raise ArchiveError(f"{self.path!r} was cut short since it was written: rows of {name!r} are gone.")
                 view, at = view[count:], at + count
         return out
+
+    def checksum(self, name: str) -> int:
+        """crc32 of all numbers of a variable."""
+        crc, place = 0, self.places[name]
+        size = max(1, BLOCK // max(1, place.dtype.itemsize * math.prod(place.shape[1:])))
+        for start in range(0, place.shape[0] if place.shape else 0, size):
+            crc = zlib.crc32(raw_bytes(self.read(name, start, start + size)), crc)
+        return crc
 
 
 class ArchiveStream:
@@ -104,6 +115,27 @@ class ArchiveStream:
     def reader(self) -> ArchiveReader:
         """What was written, to be read whatever becomes of the name of the file."""
         return ArchiveReader(self.path, os.dup(self.file.fd), self._places)
+
+
+def open_archive(path: StrPath) -> tuple[ArchiveReader, dict[str, Any]]:
+    """The numbers of an archive, to be read by parts, and its attributes; all are checked against their checksums first, block by block."""
+    name = os.fspath(path)
+    archive._check_signature(path)
+    with explained(path, "read"):
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    reader = ArchiveReader(path, fd, {})
+    with archive.damage_explained(name), open(fd, "rb", closefd=False) as file, h5py.File(file, "r") as h5:
+        manifest = archive._open_seal(h5, name)
+        attributes = archive._read_attributes(h5, manifest, name)
+        for key, entry in manifest["variables"].items():
+            data = h5[key]
+            if entry["kind"] in ("str", "bool") or (data.id.get_offset() is None and data.size):
+                archive._read_variable(h5, key, entry, name)
+                continue
+            reader.places[key] = Place(data.id.get_offset() or 0, data.dtype, data.shape)
+            if list(data.shape) != entry["shape"] or reader.checksum(key) != entry["crc32"]:
+                raise ArchiveError(f"{name!r} is damaged: the data of {key!r} do not match their checksum.")
+    return reader, attributes
 
 
 def _place(h5: h5py.File, item: archive._Stored) -> Place:

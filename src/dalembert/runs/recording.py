@@ -20,16 +20,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import ArchiveError
-from dalembert.io import Journal, Json, Variable, file_path, is_locked, read_archive, read_journal, streaming, write_archive
+from dalembert.io import Journal, Json, Variable, file_path, is_locked, open_archive, read_archive, read_journal, streaming, write_archive
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper, describe, restore
 from dalembert.runs.plan import Plan
-from dalembert.runs.stored import LaterRows, StoredTrajectory, blocks
+from dalembert.runs.stored import NEEDED, LaterRows, StoredTrajectory
 from dalembert.runs.trajectory import Trajectory
 from dalembert.systems import System, system_from
 
 FORMAT = 1
+LONG_FILE = 2**25  # bytes: rows of a larger one are read when they are asked for
+KILLED = "killed: the run ended without closing its file; dal.resume continues it"
 
 
 class Rows(NamedTuple):
@@ -86,11 +88,14 @@ class Recording:
 
     def written(self) -> Iterator[Rows]:
         """All rows so far, block by block, read back from the files."""
-        if self.before is not None:
-            for start, stop in blocks(len(self.before), 8 * self.before.states.shape[1]):
-                yield Rows(*(x[start:stop] for x in (self.before.t, self.before.states, self.before._log)))
+        have = 0
+        for rows in () if self.before is None else self.before._blocks:
+            have += len(rows[0])
+            yield Rows(*rows)
         for found in self.journal.rows():
-            yield Rows(found["time"], found["state"], found["log"])
+            new = found["index"] >= have  # those of a run that was killed may be in the file already
+            if new.any():
+                yield Rows(*(found[name][new] for name in ("time", "state", "log")))
 
     def close_long(self, plan: Plan, meta: dict[str, Any]) -> Trajectory:
         """The same for rows that are not in memory: they go from the journal to the file block by block, and stay there."""
@@ -214,6 +219,10 @@ def load(path: Any) -> Trajectory:
     journal = journal_path(path)
     if not path.exists() and not journal.exists():
         raise ArchiveError(f"{str(path)!r} does not exist.")
+    if path.exists() and sum(p.stat().st_size for p in (path, journal) if p.exists()) > LONG_FILE:
+        stored = _load_long(path, journal)
+        if stored is not None:
+            return stored
     data, attributes = read_archive(path) if path.exists() else ({}, {})
     rows = _journal_rows(path, journal, attributes)
     if rows is None:
@@ -221,11 +230,48 @@ def load(path: Any) -> Trajectory:
     model, meta, found = _merge(data, attributes, rows)
     alive = is_locked(journal)
     if meta["status"] == "running" and not alive:
-        meta["status"] = "killed: the run ended without closing its file; dal.resume continues it"
+        meta["status"] = KILLED
     traj = _build(model, meta, found)
     if not alive:
         _tidy(path, journal, traj)
     return traj
+
+
+def _load_long(path: Path, journal: Path) -> Trajectory | None:
+    """A trajectory whose rows stay in the file; None where the file is to be read as a whole."""
+    if is_locked(journal):
+        return None
+    reader, attributes = open_archive(path)
+    if "time" not in reader or "state" not in reader:
+        return None
+    plan, meta = _plan(attributes["model"], attributes["meta"])
+    before = StoredTrajectory(plan, meta, reader)
+    if not journal.exists():
+        return before if reader.places.keys() >= NEEDED else None
+    try:
+        with Journal.reopen(journal) as leftover:
+            return _close_killed(Recording(path, leftover, before), attributes["meta"])
+    except ArchiveError:
+        return None  # a journal without a header, a folder that cannot be written: told by who reads it as a whole
+
+
+def _close_killed(recording: Recording, meta: dict[str, Any]) -> Trajectory | None:
+    """Put the file of a killed run in order."""
+    header, old = recording.journal.header, recording.rows
+    if header["meta"].get("run_id") != meta.get("run_id"):
+        return None
+    last = 0
+    for found in recording.journal.rows():
+        if not {"index", "time", "state", "log"} <= found.keys():
+            return None  # of an old version
+        last = int(found["index"][-1]) + 1
+    if last <= old:
+        return None
+    recording.rows = last
+    plan, merged = _plan(header["model"], {**meta, **header["meta"]})
+    if merged["status"] == "running":
+        merged["status"] = KILLED
+    return recording.close_long(plan, merged)
 
 
 def _journal_rows(path: Path, journal: Path, attributes: dict[str, Any]) -> Any:
@@ -262,14 +308,18 @@ def _rows_of(data: dict[str, Any], meta: dict[str, Any]) -> Rows:
     return Rows(np.asarray(data["time"]), np.asarray(data["state"]), log)
 
 
-def _build(model_data: dict[str, Any], meta: dict[str, Any], rows: Rows) -> Trajectory:
+def _plan(model_data: dict[str, Any], meta: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
+    """What ran, as a file tells it, and the rest of what it tells."""
     system = system_from(model_data)
     meta = dict(meta)
     description = meta.pop("stepper_description", None) or {"name": meta["stepper"]}
-    stepper = restore(description, meta["family"])
+    return Plan.from_meta(system, restore(description, meta["family"]), meta), meta
+
+
+def _build(model_data: dict[str, Any], meta: dict[str, Any], rows: Rows) -> Trajectory:
+    plan, meta = _plan(model_data, meta)
     controlled = meta.get("control") is not None or bool(meta.get("functions"))
-    unpacked = Plan.from_meta(system, stepper, meta).read(rows.states, controlled)
-    return Trajectory(system, stepper, meta, rows.t, rows.states, rows.log, unpacked)
+    return Trajectory(plan.system, plan.stepper, meta, rows.t, rows.states, rows.log, plan.read(rows.states, controlled))
 
 
 def _tidy(path: Path, journal: Path, traj: Trajectory) -> None:

@@ -91,8 +91,8 @@ class Run:
         error: Stopping | None = None
         every = self.meta["every"]
         more = n // every - self.engine.steps // every
-        row = self.states[0].shape[1] * self.states[0].itemsize
-        self.long = self.recording is not None and (sum(map(len, self.states)) + more) * row > KEPT_BYTES
+        row = self.engine.state.nbytes
+        self.long = self.long or (self.recording is not None and (sum(map(len, self.states)) + more) * row > KEPT_BYTES)
         if not self.long:
             self.rooms = (Room(self.t, more), Room(self.states, more), Room(self.logs, more))
         self.t, self.states, self.logs = [], [], []

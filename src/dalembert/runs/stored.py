@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.io import ArchiveReader
+from dalembert.kernels.loop import SUBSTEPS
 from dalembert.model.rotation import Array
 from dalembert.runs.plan import Plan
 from dalembert.runs.trajectory import Trajectory
@@ -79,13 +80,21 @@ class StoredTrajectory(Trajectory):
         """What the solver did, some rows of it."""
         return np.stack([self._reader.read(f"solver_{name}", start, stop) for name in self.log_columns], axis=-1)
 
-    def rows(self) -> Iterator[tuple[Array, Array, Array]]:
-        """(t, states, log), block by block."""
+    @property
+    def _first(self) -> tuple[Array, Array]:
+        return self._reader.read("q", 0, 1)[0], self._reader.read("v", 0, 1)[0]
+
+    @property
+    def _splits(self) -> int:
+        return int(np.count_nonzero(self._reader.read(f"solver_{self.log_columns[SUBSTEPS]}")))
+
+    @property
+    def _blocks(self) -> Iterator[tuple[Array, Array, Array]]:
         for start, stop in blocks(len(self), 8 * self._reader.places["state"].shape[1]):
             yield self._reader.read("time", start, stop), self._reader.read("state", start, stop), self.log_rows(start, stop)
 
-    def last_state(self) -> Array:
-        """The checkpoint."""
+    @property
+    def _last_state(self) -> Array:
         return self._reader.read("state", len(self) - 1)[0]
 
     def _unpacked(self, states: Array) -> dict[str, Any]:
@@ -114,6 +123,8 @@ def _values(found: Any) -> Array:
     return np.asarray(found() if callable(found) else found)
 
 
+#: variables without which a file is read as a whole: those of old versions
+NEEDED = frozenset(("time", "state", "q", "v", "kinetic", "potential", "momentum", "work", "impulse"))
 _READERS: dict[str, Callable[[StoredTrajectory], Any]] = {
     "t": lambda traj: traj._reader.read("time"),
     "states": lambda traj: traj._reader.read("state"),

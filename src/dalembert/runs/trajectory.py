@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dalembert.errors import OptionError
-from dalembert.kernels.loop import LOG_COLUMNS
+from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 from dalembert.runs import environment
@@ -98,6 +99,26 @@ class Trajectory:
     def status(self) -> str:
         """'ok', 'interrupted', or a sentence that says what failed."""
         return str(self.meta["status"])
+
+    @property
+    def _first(self) -> tuple[Array, Array]:
+        """q and v of the first node."""
+        return self.q[0], self.v[0]
+
+    @property
+    def _last_state(self) -> Array:
+        """The checkpoint."""
+        return self.states[-1]
+
+    @property
+    def _splits(self) -> int:
+        """Recorded intervals in which a step was split."""
+        return int(np.count_nonzero(self._log[:, SUBSTEPS]))
+
+    @property
+    def _blocks(self) -> Iterator[tuple[Array, Array, Array]]:
+        """(t, states, log) of all nodes, in parts."""
+        yield self.t, self.states, self._log
 
     @cached_property
     def v_interval(self) -> Array:
