@@ -143,13 +143,12 @@ class Journal:
         """The arrays of each record, read back one record at a time: what this very process wrote is not checked against its sums."""
         self._require_open()
         with explained(self.path, "read the journal"), open(self.path, "rb") as file:
-            bodies = _scan(self.path, file, {}, trusted=True)
-            next(bodies)
-            for _ in range(self.records):
-                found = next(bodies, None)
-                if found is None:
+            for index in range(1 + self.records):
+                payload = _read_payload(self.path, file, index, trusted=True)
+                if payload is None:
                     raise ArchiveError(f"journal {self.path!r} was damaged while it was written: rows are missing.")
-                yield found[0]
+                if index > 0:
+                    yield _decode_rows(*payload)
 
     @property
     def header(self) -> dict[str, Any]:
@@ -265,10 +264,10 @@ def _encode(kind: int, index: int, text: bytes, arrays: Sequence[np.ndarray]) ->
     return [prefix + _CRC.pack(zlib.crc32(prefix)) + text, *map(raw_bytes, arrays)]
 
 
-def _scan(path: StrPath, file: BinaryIO, layout: Layout, trusted: bool = False) -> Iterator[tuple[dict[str, Any], int]]:
+def _scan(path: StrPath, file: BinaryIO, layout: Layout) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield (header or arrays, offset of its end) of each whole record until the first that is not; fill in the layout of the rows."""
     index, end = 0, 0
-    while (payload := _read_payload(path, file, index, trusted)) is not None:
+    while (payload := _read_payload(path, file, index)) is not None:
         text, data = payload
         body = json.loads(text) if index == 0 else _decode_rows(text, data)
         if index > 0 and any(layout.setdefault(name, new) != new for name, new in _layout_of(body).items()):
@@ -277,7 +276,7 @@ def _scan(path: StrPath, file: BinaryIO, layout: Layout, trusted: bool = False) 
         yield body, end
 
 
-def _read_payload(path: StrPath, file: BinaryIO, index: int, trusted: bool) -> tuple[bytes, memoryview] | None:
+def _read_payload(path: StrPath, file: BinaryIO, index: int, trusted: bool = False) -> tuple[bytes, memoryview] | None:
     """Text and data of the next record, or None if it is not there whole and sound."""
     head = file.read(_PREFIX.size + _CRC.size)
     if len(head) < _PREFIX.size + _CRC.size or _CRC.unpack(head[_PREFIX.size :])[0] != zlib.crc32(head[: _PREFIX.size]):

@@ -93,9 +93,9 @@ class Recording:
             have += len(rows[0])
             yield Rows(*rows)
         for found in self.journal.rows():
-            new = found["index"] >= have  # those of a run that was killed may be in the file already
-            if new.any():
-                yield Rows(*(found[name][new] for name in ("time", "state", "log")))
+            known = int(np.count_nonzero(found["index"] < have))  # those of a run that was killed may be in the file already
+            if known < len(found["index"]):
+                yield Rows(*(found[name][known:] for name in ("time", "state", "log")))
 
     def close_long(self, plan: Plan, meta: dict[str, Any]) -> Trajectory:
         """The same for rows that are not in memory: they go from the journal to the file block by block, and stay there."""
