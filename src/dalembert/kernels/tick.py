@@ -3,10 +3,11 @@
 from numba import types
 
 from dalembert.kernels._jit import ARRAY, kernel
-from dalembert.kernels.loop import LOOP, call_hold, finite, run
+from dalembert.kernels.loop import LOOP, call_hold, run
 
 #: what was pushed is not finite: no step was done, and nothing was changed
 REFUSED = -1
+LARGEST = 1.7976931348623157e308  # float64
 NEVER = 2**62  # every so many steps a row
 _ANY = types.Array(types.float64, 1, "A")
 TICK = types.int64(*LOOP.args[:7], *LOOP.args[8:11], *LOOP.args[12:], types.boolean, ARRAY, _ANY)
@@ -21,8 +22,9 @@ def tick(
 
     held: tau = pending + push is held over all of them; pending is 0 afterwards. Without numbers in pending, what is held stays.
     """
-    if not finite(push):
-        return REFUSED
+    for i in range(push.shape[0]):
+        if not abs(push[i]) <= LARGEST:
+            return REFUSED
     if held and pending.shape[0] > 0:
         for i in range(pending.shape[0]):
             tau[i] = pending[i]
