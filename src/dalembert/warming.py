@@ -60,7 +60,8 @@ def _closed(scene: str) -> None:
 
 
 def _by_hand() -> None:
-    Simulation(free_body(), "cayley", keep=0).step(tau=np.zeros(6))
+    model, q, v = free_body(True)
+    Simulation(model, "cayley", q0=q, v0=v, keep=0).step(tau=np.zeros(model.nv))
 
 
 def _dynamics() -> None:
