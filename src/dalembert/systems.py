@@ -102,6 +102,10 @@ class System:
         """Multipliers of the discrete equations of a run, by kind of constraint."""
         raise UnsupportedError(f"multipliers: {self!r} keeps none; traj.reaction(joint) has the forces of its joints.")
 
+    def _mechanics(self: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
+        """Kinetic energy, potential energy and momentum of arrays of states."""
+        return self.kinetic_energy(q, v), self.potential_energy(q), self.momentum(q, v)
+
     def extra_variables(self, traj: Any) -> list[tuple[str, Any, str, str]]:
         """(name, rows at the nodes, name of the columns, meaning) of what a file holds beside what all systems have."""
         return []

@@ -11,6 +11,7 @@ from dalembert.contracts import runs as contract_runs
 from dalembert.contracts.machines import floating_chain, free_body, pinned_chain
 from dalembert.model import Model
 from dalembert.runs.simulate import simulate
+from dalembert.runs.simulation import Simulation
 
 Task = tuple[str, Callable[[], object]]
 CLOSED = ("four-bar", "rolling-disk")  # loops, and rows on velocities
@@ -26,6 +27,7 @@ def tasks() -> Iterator[Task]:
         yield f"{name}: hinges, springs, dampers, limits, wrenches", lambda n=name: _loaded(n)  # type: ignore[misc]
     for scene in CLOSED:
         yield f"midpoint: {scene}", lambda s=scene: _closed(s)  # type: ignore[misc]
+    yield "steps by hand", _by_hand
     yield "dynamics of models", _dynamics
     yield "reports", _report
     yield "complementarity", _complementarity
@@ -55,6 +57,11 @@ def _loaded(stepper: str) -> None:
 
 def _closed(scene: str) -> None:
     scenes.find(scene).simulate(stepper="midpoint", h=0.001, t_end=0.002)
+
+
+def _by_hand() -> None:
+    model, q, v = free_body(True)
+    Simulation(model, "cayley", q0=q, v0=v, keep=0).step(tau=np.zeros(model.nv))
 
 
 def _dynamics() -> None:

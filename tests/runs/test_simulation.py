@@ -56,6 +56,45 @@ def test_a_force_acts_during_one_call_as_a_control_does(stepper, keep):
     np.testing.assert_array_equal(sim.state.q, traj.q[-1])
 
 
+@pytest.mark.parametrize("keep", ["all", 0])
+def test_tau_may_be_any_two_numbers(keep):
+    frozen = np.array([1.0, -2.0])
+    frozen.setflags(write=False)
+    given = (np.array([1.0, -2.0]), [1, -2], (1.0, -2.0), np.array([1, -2]), np.array([1.0, 9, -2.0, 9])[::2], frozen, np.float32([1, -2]))
+    found = []
+    for tau in given:
+        sim = dal.Simulation(rods(), "midpoint", h=0.01, keep=keep, **START)
+        sim.step(3, tau=tau)
+        found.append(sim.step(2).q)
+    np.testing.assert_array_equal(found, np.tile(found[0], (len(given), 1)))
+
+
+@pytest.mark.parametrize("keep", ["all", 0])
+@pytest.mark.parametrize("bad", [np.array([np.nan, 0.0]), np.array([0.0, np.inf]), np.zeros(3), np.zeros((1, 2)), [np.nan, 0.0]])
+def test_a_tau_that_is_refused_changes_nothing(keep, bad):
+    """What `apply_force` gave before still acts at the next step."""
+    sims = [dal.Simulation(rods(), "midpoint", h=0.01, keep=keep, **START) for _ in range(2)]
+    for sim in sims:
+        sim.step(2, tau=np.array([0.1, 0.2]))
+        sim.apply_force(tau=(1.0, -2.0))
+    before = sims[0].state
+    with pytest.raises(OptionError, match="step: tau"):
+        sims[0].step(tau=bad)
+    assert sims[0].state is before
+    for _ in range(3):
+        a, b = (sim.step() for sim in sims)
+        assert a.t == b.t
+        np.testing.assert_array_equal(a.q, b.q)
+
+
+def test_states_cannot_be_written_to():
+    sim = dal.Simulation(rods(), "midpoint", h=0.01, keep=0, **START)
+    for state in (sim.state, sim.step(), sim.step(tau=np.ones(2))):
+        for x in (state.q, state.v):
+            with pytest.raises(ValueError, match="read-only"):
+                x[0] = 1.0
+
+
 def test_the_push_of_a_world_force_is_the_gradient_of_its_work():
     """tau = d(x . F)/dq of the point of attack, by differences of poses, and of the rotation for the torque; base free to move."""
     m = rods(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from dalembert.model import compile_rigid_body as body_arrays
 from dalembert.model.rotation import Array, cross, quat_conj, rotate
 
 
-def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
+def unpack(model: Model, system: Array, states: Array) -> dict[str, Any]:
     """q, v at the nodes, velocity of the interval before each node, control, work and impulse so far."""
     states = np.ascontiguousarray(states)
     q = np.empty((len(states), model.nq))
@@ -26,7 +27,7 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     return {
         "q": q,
         "v": v,
-        "v_interval": interval_velocity(system, states),
+        "v_interval": functools.partial(interval_velocity, system, states),
         "control": states[:, at.HELD : at.HELD + model.nv] if known else np.full_like(v, np.nan),
         "work": states[:, at.WORK],
         "impulse": states[:, at.IMPULSE : at.IMPULSE + 6],

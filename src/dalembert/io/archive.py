@@ -18,7 +18,8 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +27,7 @@ import h5py
 import numpy as np
 
 from dalembert.errors import ArchiveError, OptionError
-from dalembert.io.atomic import StrPath, explained, raw_bytes, replacing
+from dalembert.io.atomic import Json, StrPath, explained, raw_bytes, replacing
 
 MANIFEST, VERSION = "dalembert_archive", 1
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -46,52 +47,70 @@ class Variable:
     long_name: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Stored:
-    """A variable as it lies in the file: `array` is what HDF5 gets, `kind` is "bool", "str" or the dtype."""
+    """A variable as it lies in the file: `array` is what HDF5 gets, `kind` is "bool", "str" or the dtype.
+
+    length: number of rows of a variable that is written later, block by block; `array` then tells what its rows are like.
+    """
 
     source: Variable
     array: np.ndarray
     kind: str
+    length: int | None = None
     crc32: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "crc32", zlib.crc32(raw_bytes(self.array)))
+        self.crc32 = zlib.crc32(raw_bytes(self.array)) if self.length is None else 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape if self.length is None else (self.length, *self.array.shape[1:])
 
 
 def write_archive(path: StrPath, variables: Sequence[Variable], attributes: Mapping[str, Any], overwrite: bool = False) -> None:
     """Write one HDF5 file, atomically. An existing file is refused unless `overwrite`; a write that fails leaves it intact.
 
-    Attributes are text, integers, floats, or whatever JSON can hold. Names start with a letter. A variable that bears the name of a
-    dimension is its coordinate and has that dimension alone.
+    Attributes are text, integers, floats, or whatever JSON can hold, also as `Json` text. Names start with a letter. A variable that bears
+    the name of a dimension is its coordinate and has that dimension alone.
     """
     stored = [_stored(variable) for variable in variables]
     sizes = _dimension_sizes(stored)
     _check_names(stored, sizes)
-    encoded, as_json = _encode_attributes(attributes)
-    manifest = _seal(stored, encoded, as_json)
+    encoded = _encode_attributes(attributes)
     with replacing(path, overwrite) as file, h5py.File(file, "w", libver=("v108", "v110"), track_order=True) as h5:
-        for name, value in {**encoded, MANIFEST: manifest}.items():
-            _set_attribute(h5, name, value)
+        _write_attributes(h5, stored, *encoded)
         _write_variables(h5, stored, sizes)
+
+
+def _write_attributes(h5: h5py.File, stored: Sequence[_Stored], encoded: Mapping[str, Any], as_json: Sequence[str]) -> None:
+    """The attributes of the file, and its list of contents."""
+    for name, value in {**encoded, MANIFEST: _seal(stored, encoded, as_json)}.items():
+        _set_attribute(h5, name, value)
 
 
 def read_archive(path: StrPath) -> tuple[dict[str, np.ndarray | list[str]], dict[str, Any]]:
     """The variables (arrays, or lists of text) and attributes that `write_archive` stored, checked against their checksums."""
     name = os.fspath(path)
     _check_signature(path)
+    with damage_explained(name), h5py.File(path, "r", locking=False) as h5:
+        manifest = _open_seal(h5, name)
+        attributes = _read_attributes(h5, manifest, name)
+        return {key: _read_variable(h5, key, entry, name) for key, entry in manifest["variables"].items()}, attributes
+
+
+@contextmanager
+def damage_explained(name: str) -> Iterator[None]:
+    """A damaged file makes h5py raise OSError, RuntimeError, KeyError, ValueError, ..."""
     try:
-        with h5py.File(path, "r", locking=False) as h5:
-            manifest = _open_seal(h5, name)
-            attributes = _read_attributes(h5, manifest, name)
-            return {key: _read_variable(h5, key, entry, name) for key, entry in manifest["variables"].items()}, attributes
+        yield
     except ArchiveError:
         raise
-    except Exception as error:  # a damaged file makes h5py raise OSError, RuntimeError, KeyError, ValueError, ...
+    except Exception as error:
         raise ArchiveError(f"{name!r} is truncated or damaged and cannot be read (HDF5: {error}).") from error
 
 
-def _stored(variable: Variable) -> _Stored:
+def _stored(variable: Variable, length: int | None = None) -> _Stored:
     """Bring the data into the form that goes to the file, and check it against the dimensions."""
     data = variable.data
     if isinstance(data, list | tuple) and all(isinstance(item, str) for item in data):
@@ -103,7 +122,8 @@ def _stored(variable: Variable) -> _Stored:
             known = " ".join(sorted(text[1:] for text in _DTYPES))
             raise OptionError(f"archive variable {variable.name!r}: expected a list of str or one of {known}, given {array.dtype}.")
         is_bool = dtype.kind == "b"
-        result = _Stored(variable, array.view(np.int8) if is_bool else array.astype(dtype, copy=False), "bool" if is_bool else dtype.str)
+        stored = array.view(np.int8) if is_bool else array.astype(dtype, copy=False)
+        result = _Stored(variable, stored, "bool" if is_bool else dtype.str, length)
     if result.array.ndim != len(variable.dims) or len(set(variable.dims)) < len(variable.dims):
         shape = result.array.shape
         raise OptionError(f"archive variable {variable.name!r}: shape {shape} needs {len(shape)} different dims, given {variable.dims}.")
@@ -128,7 +148,7 @@ def _dimension_sizes(stored: Sequence[_Stored]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     first: dict[str, str] = {}
     for item in stored:
-        for dim, size in zip(item.source.dims, item.array.shape, strict=True):
+        for dim, size in zip(item.source.dims, item.shape, strict=True):
             if sizes.setdefault(dim, size) != size:
                 given = f"{first[dim]!r} has {sizes[dim]}, {item.source.name!r} has {size}"
                 raise OptionError(f"archive dimension {dim!r}: all variables must agree on its length, but {given}.")
@@ -166,6 +186,10 @@ def _encode_attributes(attributes: Mapping[str, Any]) -> tuple[dict[str, str | i
     for name, value in attributes.items():
         _check_name("archive attribute", name)
         value = value.item() if isinstance(value, np.generic) else value
+        if isinstance(value, Json):
+            encoded[name] = str(value)
+            as_json.append(name)
+            continue
         if _is_native(value):
             encoded[name] = value
             continue
@@ -219,7 +243,12 @@ def _write_dataset(h5: h5py.File, item: _Stored) -> h5py.Dataset:
     parent: h5py.Group = h5
     for group in groups:
         parent = parent[group] if group in parent else parent.create_group(group, track_order=True)
-    dataset = parent.create_dataset(leaf, data=item.array)
+    if item.length is None:
+        dataset = parent.create_dataset(leaf, data=item.array)
+    else:
+        early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        early.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+        dataset = parent.create_dataset(leaf, shape=item.shape, dtype=item.array.dtype, dcpl=early, fill_time="never")
     texts = {"units": item.source.units, "long_name": item.source.long_name, "dtype": "bool" if item.kind == "bool" else ""}
     for name, text in texts.items():
         if text:
@@ -229,7 +258,7 @@ def _write_dataset(h5: h5py.File, item: _Stored) -> h5py.Dataset:
 
 def _seal(stored: Sequence[_Stored], encoded: Mapping[str, Any], as_json: Sequence[str]) -> str:
     """The manifest: its own crc32 in eight hexadecimal digits, a space, JSON."""
-    variables = {item.source.name: {"kind": item.kind, "shape": item.array.shape, "crc32": item.crc32} for item in stored}
+    variables = {item.source.name: {"kind": item.kind, "shape": item.shape, "crc32": item.crc32} for item in stored}
     attributes = {"names": list(encoded), "json": as_json, "crc32": _attributes_crc(encoded)}
     text = json.dumps({"version": VERSION, "variables": variables, "attributes": attributes})
     return f"{zlib.crc32(text.encode()):08x} {text}"

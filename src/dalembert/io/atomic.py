@@ -21,6 +21,10 @@ from dalembert.errors import ArchiveError, OptionError
 StrPath = str | os.PathLike[str]
 
 
+class Json(str):
+    """Text that is JSON already: for what is written more often than it changes."""
+
+
 def file_path(call: str, given: Any) -> Path:
     """The path of a file, as `call` was given it."""
     if not isinstance(given, (str, os.PathLike)) or isinstance(os.fspath(given), bytes):

@@ -74,6 +74,13 @@ class StateRows:
         at.state_rows(self.system, q, v, np.zeros(self.size + 6), NONE, NONE, out)
         return out.reshape(*lead, 6)
 
+    def mechanics(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Kinetic energy, potential energy and momentum, of one sweep over each state."""
+        q, v, lead = self._rows(q, v)
+        kinetic, potential, momentum = np.empty(len(q)), np.empty(len(q)), np.empty((len(q), 6))
+        at.state_rows(self.system, q, v, np.zeros(self.size + 6), kinetic, potential, momentum)
+        return kinetic.reshape(lead), (potential + self.constant).reshape(lead), momentum.reshape(*lead, 6)
+
     def poses(self, q: Array) -> Array:
         """(..., bodies, 4, 4)."""
         q, _, lead = self._rows(q)

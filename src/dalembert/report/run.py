@@ -11,7 +11,7 @@ from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 
 ATTITUDE_FLOOR = 1e-13
 ATTITUDE_NOTICEABLE = 1e-8
-BLOCK = 256  # nodes
+BLOCK = 2**14  # poses
 CLOSE = 0.8
 RARE = 0.01
 ENDED_EARLY = ("interrupted", "killed", "running")
@@ -26,8 +26,9 @@ def judge_attitude(facts: Facts) -> Item:
         for slot in j.coordinates.quaternion_slots():
             q = traj.q[:, start + slot : start + slot + 4]
             errors.append(float(np.max(np.abs(np.linalg.norm(q, axis=-1) - 1.0))))
-    for k in range(0, len(traj), BLOCK):  # poses of all nodes would be the largest array of all
-        errors.append(float(worst_rotation(traj.model.poses(traj.q[k : k + BLOCK]))))
+    nodes = max(1, BLOCK // max(1, len(traj.model.bodies)))
+    for k in range(0, len(traj), nodes):  # poses of all nodes would be the largest array of all
+        errors.append(float(worst_rotation(traj.model.poses(traj.q[k : k + nodes]))))
     error, promised = float(np.max(errors)), facts.promise("attitude")
     text = f"rotations are orthogonal to {error:.2g}"
     if promised != "exactly":

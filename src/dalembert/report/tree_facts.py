@@ -92,7 +92,14 @@ class TreeFacts(Facts):
 
     def survey_about(self, centre: Array) -> Survey:
         """The same, with moments about another point than the origin."""
-        return self.model._states().survey(self.traj.q, self.traj.v, centre)  # type: ignore[union-attr]
+        key = tuple(np.asarray(centre, dtype=float).tolist())
+        if key not in self._surveys:
+            self._surveys[key] = self.model._states().survey(self.traj.q, self.traj.v, centre)  # type: ignore[union-attr]
+        return self._surveys[key]
+
+    @cached_property
+    def _surveys(self) -> dict[tuple[float, ...], Survey]:
+        return {}
 
     @cached_property
     def reaches(self) -> Array:

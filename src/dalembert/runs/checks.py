@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -65,13 +66,18 @@ def largest_divisor(n: int, limit: int) -> int:
 
 def check_memory(rows: int, row_bytes: int) -> None:
     """OptionError where the nodes of a run would not fit into this machine's memory; names an `every` that fits."""
-    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    available = _memory()
     needed = rows * row_bytes
     if needed > available:
         raise OptionError(
             f"{rows} nodes need about {needed / 1e9:.3g} GB of memory, and this machine has {available / 1e9:.3g} GB; "
             f"every={math.ceil(needed / available * 2)} or more (a divisor of the number of steps) keeps fewer."
         )
+
+
+@cache
+def _memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def check_on_fail(on_fail: str) -> str:

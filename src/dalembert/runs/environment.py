@@ -10,14 +10,14 @@ from pathlib import Path
 
 def versions() -> dict[str, str]:
     """Versions of what takes part in the arithmetic."""
-    names = ("dalembert", "numpy", "numba", "llvmlite", "casadi", "scipy", "h5py")
-    return {"python": platform.python_version(), **{n: _version(n) for n in names}}
+    return dict(_versions())
 
 
 @cache
-def _version(name: str) -> str:
+def _versions() -> dict[str, str]:
     """Parsing the metadata of a package takes a millisecond."""
-    return importlib.metadata.version(name)
+    names = ("dalembert", "numpy", "numba", "llvmlite", "casadi", "scipy", "h5py")
+    return {"python": platform.python_version(), **{n: importlib.metadata.version(n) for n in names}}
 
 
 def machine() -> dict[str, str]:

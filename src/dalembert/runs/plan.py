@@ -11,6 +11,7 @@ engine. A plan is constant and may be shared by threads.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -119,9 +120,28 @@ class Plan:
         return q, v
 
     @property
+    def functions(self) -> list[Any]:
+        """Forces given as functions."""
+        return self.once("functions", lambda: given_functions(self.acting))  # type: ignore[no-any-return]
+
+    @property
     def evaluates_functions(self) -> bool:
         """True if forces given as functions are called where the step evaluates its forces; False: there are none, or they are held."""
-        return bool(given_functions(self.acting)) and "function" in self.stepper.handles and self.stepper.engine_name == "compiled"
+        return bool(self.functions) and "function" in self.stepper.handles and self.stepper.engine_name == "compiled"
+
+    @property
+    def pace(self) -> int:
+        """Steps that a run may do before it looks up, as far as earlier runs tell; 0: there was none."""
+        return int(self._made.get("pace", 0))
+
+    def keep_pace(self, steps: int) -> None:
+        """What a run tells later ones."""
+        self._made["pace"] = steps
+
+    @property
+    def keeps_account(self) -> bool:
+        """True if runs without a control keep an account."""
+        return bool(self.once("account", lambda: self.family.keeps_account(self.acting, False)))
 
     def arrays(self, functions: Functions | None = None) -> Array:
         """The system as the one constant array of the compiled loop, read-only and shared by all runs of the plan.
@@ -130,15 +150,22 @@ class Plan:
         """
         if functions is not None:
             return self.family.arrays(self.acting, self.stepper, self.options, self.weights, functions.address)
-        if "array" not in self._made:
-            made = self.family.arrays(self.acting, self.stepper, self.options, self.weights)
-            made.flags.writeable = False
-            self._made["array"] = made
-        return self._made["array"]
+        return self.once("array", self._shared_array)
+
+    def _shared_array(self) -> Array:
+        made = self.family.arrays(self.acting, self.stepper, self.options, self.weights)
+        made.flags.writeable = False
+        return made
+
+    def once(self, name: Any, make: Callable[[], Any]) -> Any:
+        """What all runs of the plan share: made by the first that asks."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
 
     def engine(self, control: Any = None) -> Engine:
         """What advances a state. Functions that the steps cannot call are held over the step, like a control."""
-        held = [] if self.evaluates_functions else given_functions(self.acting)
+        held = [] if self.evaluates_functions else self.functions
         return self._engine_class()(self, combined(control, held) if held else control)
 
     def read(self, states: Array, controlled: bool) -> dict[str, Any]:
@@ -146,7 +173,7 @@ class Plan:
         return self._engine_class().read(self, states, controlled)
 
     def _engine_class(self) -> Any:
-        return importlib.import_module(f"dalembert.runs.engines.{self.stepper.engine_name}").ENGINE
+        return self.once("engine", lambda: importlib.import_module(f"dalembert.runs.engines.{self.stepper.engine_name}").ENGINE)
 
     def meta(self, control: Any = None) -> dict[str, Any]:
         """What a file must say about a run beside its model."""

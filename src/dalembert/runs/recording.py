@@ -10,23 +10,36 @@ twice does no harm.
 
 from __future__ import annotations
 
+import json
 import uuid
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.errors import ArchiveError
-from dalembert.io import Journal, Variable, file_path, is_locked, read_archive, read_journal, write_archive
+from dalembert.io import Journal, Json, Variable, file_path, is_locked, open_archive, read_archive, read_journal, streaming, write_archive
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.model.rotation import Array
-from dalembert.registry import describe, restore
+from dalembert.registry import Stepper, describe, restore
 from dalembert.runs.plan import Plan
+from dalembert.runs.stored import NEEDED, LaterRows, StoredTrajectory
 from dalembert.runs.trajectory import Trajectory
 from dalembert.systems import System, system_from
 
 FORMAT = 1
+LONG_FILE = 2**25  # bytes: rows of a larger one are read when they are asked for
+KILLED = "killed: the run ended without closing its file; dal.resume continues it"
+
+
+class Rows(NamedTuple):
+    """Time, flat state and log of the recorded nodes."""
+
+    t: Array
+    states: Array
+    log: Array
 
 
 def journal_path(path: Path) -> Path:
@@ -37,8 +50,9 @@ def journal_path(path: Path) -> Path:
 class Recording:
     """A run that is being written to a file."""
 
-    def __init__(self, path: Path, journal: Journal, rows: int):
-        self.path, self.journal, self.rows = path, journal, rows
+    def __init__(self, path: Path, journal: Journal, before: Trajectory | None = None):
+        self.path, self.journal, self.before = path, journal, before
+        self.rows = 0 if before is None else len(before)
 
     @classmethod
     def create(cls, path: Any, model: System, meta: dict[str, Any], overwrite: bool) -> Recording:
@@ -50,18 +64,17 @@ class Recording:
         if not path.parent.is_dir():
             raise ArchiveError(f"{str(path)!r}: the directory {str(path.parent)!r} does not exist.")
         meta["run_id"] = uuid.uuid4().hex
-        return cls(path, Journal.create(journal_path(path), {"model": model.data_for_file(), "meta": meta}, overwrite=overwrite), 0)
+        return cls(path, Journal.create(journal_path(path), _header(model, meta), overwrite=overwrite))
 
     @classmethod
     def extend(cls, path: Path, traj: Trajectory, meta: dict[str, Any]) -> Recording:
         """Go on with a file that holds a trajectory."""
         meta.setdefault("run_id", uuid.uuid4().hex)
-        header = {"model": traj.model.data_for_file(), "meta": meta}
-        return cls(path, Journal.create(journal_path(path), header, overwrite=True), len(traj))
+        return cls(path, Journal.create(journal_path(path), _header(traj.model, meta), overwrite=True), traj)
 
     def begin(self, traj: Trajectory) -> None:
-        """Write what is known at the start: from here on the HDF5 file is always whole."""
-        write_trajectory(traj, self.path, overwrite=True, with_report=False)
+        """Write the first node: from here on the HDF5 file is always whole. What follows from its state is written at the end."""
+        write_archive(self.path, checkpoints(traj), _attributes(traj.model, traj.stepper, traj.meta), overwrite=True)
 
     def append(self, t: Array, states: Array, log: Array) -> None:
         """Rows of recorded nodes."""
@@ -73,18 +86,71 @@ class Recording:
         write_trajectory(traj, self.path, overwrite=True)
         self.journal.discard()
 
+    def written(self) -> Iterator[Rows]:
+        """All rows so far, block by block, read back from the files."""
+        have = 0
+        for rows in () if self.before is None else self.before._blocks:
+            have += len(rows[0])
+            yield Rows(*rows)
+        for found in self.journal.rows():
+            known = int(np.count_nonzero(found["index"] < have))  # those of a run that was killed may be in the file already
+            if known < len(found["index"]):
+                yield Rows(*(found[name][known:] for name in ("time", "state", "log")))
+
+    def close_long(self, plan: Plan, meta: dict[str, Any]) -> Trajectory:
+        """The same for rows that are not in memory: they go from the journal to the file block by block, and stay there."""
+        lengths = {"time": self.rows, "interval": self.rows - 1}
+        parts = (_part(plan, meta, rows, k) for k, rows in enumerate(self.written()))
+        first = variables(next(parts))
+        with streaming(self.path, first, lengths, overwrite=True) as out:
+            out.append(first)
+            for part in parts:
+                out.append(rows_of(part))
+            out.finish(_attributes(plan.system, plan.stepper, meta))
+            reader = out.reader()
+        self.journal.discard()
+        return StoredTrajectory(plan, meta, reader)
+
+
+def _text(model: System) -> Json:
+    """A model as JSON, found once: that of a robot takes ten milliseconds."""
+    frozen: Any = model.frozen()
+    kept = frozen.kept("text")
+    if "json" not in kept:
+        kept["json"] = Json(json.dumps(frozen.data_for_file()))
+    return kept["json"]  # type: ignore[no-any-return]
+
+
+def _header(model: System, meta: dict[str, Any]) -> Json:
+    """What a journal says of its run."""
+    return Json(f'{{"model": {_text(model)}, "meta": {json.dumps(meta)}}}')
+
 
 def variables(traj: Trajectory) -> list[Variable]:
     """Everything in a trajectory as named, labelled arrays."""
-    model = traj.model
-    unit = ", ".join(dict.fromkeys(model.momentum_units))
-    found = [
-        Variable("time", traj.t, ("time",), "s", "time of the node"),
+    time, *rest = rows_of(traj)
+    return [time, *labels(traj.model), *rest]
+
+
+def labels(model: Any) -> list[Variable]:
+    """Names and units of columns."""
+    return [
         Variable("q_name", model.column_names("q"), ("q_name",), "", "columns of q"),
         Variable("q_unit", model.column_units("q"), ("q_name",), "", "units of the columns of q"),
         Variable("v_name", model.column_names("v"), ("v_name",), "", "columns of v"),
         Variable("v_unit", model.column_units("v"), ("v_name",), "", "units of the columns of v"),
         Variable("momentum_name", model.momentum_names, ("momentum_name",), "", model.momentum_meaning),
+    ]
+
+
+def rows_of(traj: Trajectory) -> list[Variable]:
+    """What has a row for each node or interval."""
+    model = traj.model
+    traj._find_mechanics()
+    unit = ", ".join(dict.fromkeys(model.momentum_units))
+    time, state, *solver = checkpoints(traj)
+    found = [
+        time,
         Variable("q", traj.q, ("time", "q_name"), "see q_unit", "configuration at the node"),
         Variable("v", traj.v, ("time", "v_name"), "see v_unit", "velocity at the node"),
         Variable("v_interval", traj.v_interval, ("interval", "v_name"), "see v_unit", "velocity of the interval before the node"),
@@ -96,11 +162,20 @@ def variables(traj: Trajectory) -> list[Variable]:
         Variable("work", traj.work, ("time",), "J", "work of all forces but gravity so far"),
         Variable("impulse", traj.impulse, ("time", "momentum_name"), unit, "impulse of all known forces so far"),
         *_account(traj),
-        Variable("state", traj.states, ("time", "state_entry"), "", "flat state of the stepper: the checkpoint"),
+        state,
     ]
     found += [Variable(name, rows, ("time", columns), "", what) for name, rows, columns, what in model.extra_variables(traj)]
-    solver = [Variable(f"solver_{name}", traj._log[:, i], ("time",), "1", f"Newton: {name}") for i, name in enumerate(traj.log_columns)]
     return found + solver
+
+
+def checkpoints(traj: Trajectory) -> list[Variable]:
+    """What a run can be continued from, and all else be computed."""
+    solver = [Variable(f"solver_{name}", traj._log[:, i], ("time",), "1", f"Newton: {name}") for i, name in enumerate(traj.log_columns)]
+    return [
+        Variable("time", traj.t, ("time",), "s", "time of the node"),
+        Variable("state", traj.states, ("time", "state_entry"), "", "flat state of the stepper: the checkpoint"),
+        *solver,
+    ]
 
 
 def _account(traj: Trajectory) -> list[Variable]:
@@ -109,20 +184,33 @@ def _account(traj: Trajectory) -> list[Variable]:
     return [Variable(f"work_{name}", traj._account[name], ("time",), "J", f"work of the kind {name!r} so far") for name in kinds]
 
 
-def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False, with_report: bool = True) -> None:
+def write_trajectory(traj: Trajectory, path: Any, overwrite: bool = False) -> None:
     """One HDF5 file with model, options, versions, trajectory, solver log, checkpoint and report."""
     path = file_path("save", path)
-    meta = {**traj.meta, "stepper_description": describe(traj.stepper)}
-    attributes: dict[str, Any] = {
-        "title": f"{traj.model.name or 'model'}: {traj.meta['method']}, h = {traj.h:g} s",
+    attributes = _attributes(traj.model, traj.stepper, traj.meta)
+    found = variables(traj)
+    if len(traj) > 1:
+        attributes["report"] = traj.report().to_dict()
+    write_archive(path, found, attributes, overwrite=overwrite)
+
+
+def _attributes(model: System, stepper: Stepper, meta: dict[str, Any]) -> dict[str, Any]:
+    """What a file says of a run beside its numbers."""
+    return {
+        "title": f"{model.name or 'model'}: {meta['method']}, h = {float(meta['h']):g} s",
         "source": "dalembert",
         "format": FORMAT,
-        "model": traj.model.data_for_file(),
-        "meta": meta,
+        "model": _text(model),
+        "meta": {**meta, "stepper_description": describe(stepper)},
     }
-    if with_report and len(traj) > 1:
-        attributes["report"] = traj.report().to_dict()
-    write_archive(path, variables(traj), attributes, overwrite=overwrite)
+
+
+def _part(plan: Plan, meta: dict[str, Any], rows: Rows, k: int) -> Trajectory:
+    """Some rows of a run as a trajectory."""
+    unpacked = plan.read(rows.states, meta.get("control") is not None or bool(meta.get("functions")))
+    part = (LaterRows if k else Trajectory)(plan.system, plan.stepper, meta, rows.t, rows.states, rows.log, unpacked)
+    part.__dict__["_run_model"] = plan.acting
+    return part
 
 
 def load(path: Any) -> Trajectory:
@@ -131,6 +219,10 @@ def load(path: Any) -> Trajectory:
     journal = journal_path(path)
     if not path.exists() and not journal.exists():
         raise ArchiveError(f"{str(path)!r} does not exist.")
+    if path.exists() and sum(p.stat().st_size for p in (path, journal) if p.exists()) > LONG_FILE:
+        stored = _load_long(path, journal)
+        if stored is not None:
+            return stored
     data, attributes = read_archive(path) if path.exists() else ({}, {})
     rows = _journal_rows(path, journal, attributes)
     if rows is None:
@@ -138,11 +230,48 @@ def load(path: Any) -> Trajectory:
     model, meta, found = _merge(data, attributes, rows)
     alive = is_locked(journal)
     if meta["status"] == "running" and not alive:
-        meta["status"] = "killed: the run ended without closing its file; dal.resume continues it"
+        meta["status"] = KILLED
     traj = _build(model, meta, found)
     if not alive:
         _tidy(path, journal, traj)
     return traj
+
+
+def _load_long(path: Path, journal: Path) -> Trajectory | None:
+    """A trajectory whose rows stay in the file; None where the file is to be read as a whole."""
+    if is_locked(journal):
+        return None
+    reader, attributes = open_archive(path)
+    if "time" not in reader or "state" not in reader:
+        return None
+    plan, meta = _plan(attributes["model"], attributes["meta"])
+    before = StoredTrajectory(plan, meta, reader)
+    if not journal.exists():
+        return before if reader.places.keys() >= NEEDED else None
+    try:
+        with Journal.reopen(journal) as leftover:
+            return _close_killed(Recording(path, leftover, before), attributes["meta"])
+    except ArchiveError:
+        return None  # a journal without a header, a folder that cannot be written: told by who reads it as a whole
+
+
+def _close_killed(recording: Recording, meta: dict[str, Any]) -> Trajectory | None:
+    """Put the file of a killed run in order."""
+    header, old = recording.journal.header, recording.rows
+    if header["meta"].get("run_id") != meta.get("run_id"):
+        return None
+    last = 0
+    for found in recording.journal.rows():
+        if not {"index", "time", "state", "log"} <= found.keys():
+            return None  # of an old version
+        last = int(found["index"][-1]) + 1
+    if last <= old:
+        return None
+    recording.rows = last
+    plan, merged = _plan(header["model"], {**meta, **header["meta"]})
+    if merged["status"] == "running":
+        merged["status"] = KILLED
+    return recording.close_long(plan, merged)
 
 
 def _journal_rows(path: Path, journal: Path, attributes: dict[str, Any]) -> Any:
@@ -158,14 +287,6 @@ def _journal_rows(path: Path, journal: Path, attributes: dict[str, Any]) -> Any:
         warnings.warn(f"{journal} belongs to another run than {path} and is left alone.", stacklevel=3)
         return None
     return content
-
-
-class Rows(NamedTuple):
-    """Time, flat state and log of the recorded nodes."""
-
-    t: Array
-    states: Array
-    log: Array
 
 
 def _merge(data: dict[str, Any], attributes: dict[str, Any], content: Any) -> tuple[dict, dict, Rows]:
@@ -187,14 +308,18 @@ def _rows_of(data: dict[str, Any], meta: dict[str, Any]) -> Rows:
     return Rows(np.asarray(data["time"]), np.asarray(data["state"]), log)
 
 
-def _build(model_data: dict[str, Any], meta: dict[str, Any], rows: Rows) -> Trajectory:
+def _plan(model_data: dict[str, Any], meta: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
+    """What ran, as a file tells it, and the rest of what it tells."""
     system = system_from(model_data)
     meta = dict(meta)
     description = meta.pop("stepper_description", None) or {"name": meta["stepper"]}
-    stepper = restore(description, meta["family"])
+    return Plan.from_meta(system, restore(description, meta["family"]), meta), meta
+
+
+def _build(model_data: dict[str, Any], meta: dict[str, Any], rows: Rows) -> Trajectory:
+    plan, meta = _plan(model_data, meta)
     controlled = meta.get("control") is not None or bool(meta.get("functions"))
-    unpacked = Plan.from_meta(system, stepper, meta).read(rows.states, controlled)
-    return Trajectory(system, stepper, meta, rows.t, rows.states, rows.log, unpacked)
+    return Trajectory(plan.system, plan.stepper, meta, rows.t, rows.states, rows.log, plan.read(rows.states, controlled))
 
 
 def _tidy(path: Path, journal: Path, traj: Trajectory) -> None:

@@ -13,6 +13,7 @@ from dalembert.runs.controls import for_steps
 from dalembert.runs.plan import Plan
 from dalembert.runs.recording import Recording, load
 from dalembert.runs.run import Run
+from dalembert.runs.stored import StoredTrajectory
 from dalembert.runs.trajectory import Trajectory
 
 
@@ -45,17 +46,21 @@ def resume(
     if n < done:
         raise OptionError(f"{path}: the run has reached t = {traj.t[-1]:g} s already; t_end = {t_end:g} s lies before.")
     checks.check_every(meta["every"], n)
-    engine = plan.engine(for_steps(control, "resume", traj.v.shape[1], n, h, done))
-    engine.start(traj.q[0], traj.v[0])
-    if engine.state.size != traj.states.shape[1]:
+    (q, v), state = traj._first, traj._last_state
+    engine = plan.engine(for_steps(control, "resume", len(v), n, h, done))
+    engine.start(q, v)
+    if engine.state.size != len(state):
         raise ArchiveError(
-            f"{path}: states hold {traj.states.shape[1]} numbers, those of stepper {plan.stepper.name!r} now {engine.state.size}: the file "
+            f"{path}: states hold {len(state)} numbers, those of stepper {plan.stepper.name!r} now {engine.state.size}: the file "
             "was written by another version. Its trajectory can be read; a new run may start from its last q and v."
         )
-    engine.restart(traj.states[-1], done)
+    engine.restart(state, done)
     meta.update(t_end=n * h, status="running")
     run = Run(plan, engine, meta, Recording.extend(path, traj, meta), progress, monitors)
-    run.t, run.states, run.logs = [traj.t], [traj.states], [traj._log]
+    run.long = isinstance(traj, StoredTrajectory)
+    if not run.long:
+        run.t, run.states, run.logs = [traj.t], [traj.states], [traj._log]
+    run.split = traj._splits
     return run.to_end(n, on_fail)
 
 

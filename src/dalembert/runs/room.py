@@ -18,9 +18,15 @@ class Room:
         self._all = np.empty((self.count + more, *pieces[0].shape[1:]))
         np.concatenate(pieces, out=self._all[: self.count])
 
+    def next(self, n: int) -> Array:
+        """Room for the n rows that come next: what is written there need not be copied by `add`."""
+        return self._all[self.count : self.count + n]
+
     def add(self, rows: Array) -> None:
         """Behind those that are there."""
-        self._all[self.count : self.count + len(rows)] = rows
+        place = self.next(len(rows))
+        if rows.ctypes.data != place.ctypes.data:
+            place[:] = rows
         self.count += len(rows)
 
     @property

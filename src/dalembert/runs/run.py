@@ -18,10 +18,12 @@ from dalembert.runs.engines import Chunk, Engine, Stopping
 from dalembert.runs.plan import Plan
 from dalembert.runs.progress import Progress
 from dalembert.runs.room import Room
+from dalembert.runs.stored import BLOCK_BYTES
 from dalembert.runs.trajectory import Trajectory
 
 CHUNK_SECONDS = 0.1
-FIRST = 32  # steps of the first chunk: a call of 100 steps has three
+KEPT_BYTES = 2**24  # of states: what is more stays in the file that a run is saved to
+FIRST, AT_ONCE = 32, 1024  # steps of the first chunk, and of that of a plan whose runs were seen to be quick
 
 
 class Run:
@@ -35,6 +37,9 @@ class Run:
         self.states: list[np.ndarray] = []
         self.logs: list[np.ndarray] = []
         self.rooms: tuple[Room, ...] = ()  # instead of these lists, where the number of rows to come is known
+        self.long = False  # rows are in the file alone
+        self._place: Any = None
+        self.split = 0  # recorded intervals in which a step was split
         self.raised_by = "control"
 
     def record_first(self) -> None:
@@ -47,37 +52,66 @@ class Run:
     def keep(self, chunk: Chunk) -> ArchiveError | None:
         """Keep rows in memory and in the file. A full disk ends the run; what was computed stays in memory."""
         new = (chunk.t, chunk.states, chunk.log)
+        if self.long:
+            return self._write(chunk)
         for room, rows in zip(self.rooms, new, strict=False):
             room.add(rows)
         for kept, rows in zip(() if self.rooms else (self.t, self.states, self.logs), new, strict=False):
             kept.append(rows)
-        if self.recording is not None and len(chunk.states):
-            try:
-                self.recording.append(chunk.t, chunk.states, chunk.log)
-            except ArchiveError as problem:
-                return problem
+        return self._write(chunk)
+
+    def _room(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where the engine may write its next n rows: where they stay, or one place for all chunks of a long run."""
+        if self.rooms:
+            return self.rooms[1].next(n), self.rooms[2].next(n)
+        if self._place is None or len(self._place[0]) < n:
+            self._place = np.empty((n, self.engine.state.size)), np.empty((n, len(self.engine.log_columns)))
+        return self._place[0][:n], self._place[1][:n]
+
+    def _write(self, chunk: Chunk) -> ArchiveError | None:
+        """Rows to the file. What a long run cannot write any more, it takes into memory, with all that was written before."""
+        if self.recording is None or not len(chunk.states):
+            return None
+        try:
+            self.recording.append(chunk.t, chunk.states, chunk.log)
+        except ArchiveError as problem:
+            if self.long:
+                self._take_back((chunk.t, chunk.states, chunk.log))
+            return problem
         return None
+
+    def _take_back(self, *more: Any) -> None:
+        """All rows from the file into memory."""
+        self.rooms = tuple(Room(pieces, 0) for pieces in zip(*self.recording.written(), *more, strict=True))
+        self.long = False
 
     def to_end(self, n: int, on_fail: str) -> Trajectory:
         """All steps up to step n, or as many as can be done."""
-        status, stopped = OK, ""
+        status, stopped, pace = OK, "", 0.0
         error: Stopping | None = None
         every = self.meta["every"]
         more = n // every - self.engine.steps // every
-        self.rooms = (Room(self.t, more), Room(self.states, more), Room(self.logs, more))
+        row = self.engine.state.nbytes
+        self.long = self.long or (self.recording is not None and (sum(map(len, self.states)) + more) * row > KEPT_BYTES)
+        if not self.long:
+            self.rooms = (Room(self.t, more), Room(self.states, more), Room(self.logs, more))
         self.t, self.states, self.logs = [], [], []
-        chunk = 1 if self.monitors else FIRST
+        most = max(1, BLOCK_BYTES // row) * every if self.long else n
+        chunk = 1 if self.monitors else self.plan.pace or FIRST
         with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
             while self.engine.steps < n and status == OK and error is None and not interrupted.is_set() and not stopped:
                 began = time.perf_counter()
                 before = self.engine.steps
-                found = self.engine.advance(min(chunk, n - before), every, interrupted.is_set)
+                found = self.engine.advance(min(chunk, most, n - before), every, interrupted.is_set, self._room)
                 status, error = found.status, self.keep(found) or self._by_user(found.error)
+                self.split += int(np.count_nonzero(found.log[:, SUBSTEPS]))
                 elapsed = max(time.perf_counter() - began, 1e-9)
-                chunk = max(1, int(min(2 * chunk + 1, (self.engine.steps - before) * CHUNK_SECONDS / elapsed + 1)))
+                pace = (self.engine.steps - before) * CHUNK_SECONDS / elapsed
+                chunk = max(1, int(min(2 * chunk + 1, pace + 1)))
                 bar.update(self.engine.steps)
                 if error is None:
                     stopped, error = self._ask_monitors()
+        self.plan.keep_pace(int(min(pace / 4, AT_ONCE)))
         ending = "interrupted" if interrupted.is_set() or isinstance(error, KeyboardInterrupt) else stopped or "ok"
         return self._finish(status, None if isinstance(error, KeyboardInterrupt) else error, ending, on_fail)
 
@@ -106,12 +140,9 @@ class Run:
         if error is not None:
             message = f"step {self.engine.steps} at t = {self.engine.time:.6g} s: {self.said(error)}"
         self.meta["status"] = message or ending
-        split = int(np.count_nonzero(self.rooms[2].rows[:, SUBSTEPS]))
-        if split:
-            self.meta["rescued"] = split  # recorded intervals in which a step was split: see traj.solver["substeps"]
-        traj = self.trajectory()
-        if self.recording is not None:
-            self._close(traj)
+        if self.split:
+            self.meta["rescued"] = self.split  # see traj.solver["substeps"]
+        traj = self._closed()
         if message and on_fail == "raise":
             raise SimulationError(
                 message,
@@ -128,12 +159,24 @@ class Run:
         """An exception as words: those of a user's code name the code, type and message."""
         return str(error) if isinstance(error, ArchiveError) else f"{self.raised_by}: {type(error).__name__}: {error}"
 
-    def _close(self, traj: Trajectory) -> None:
-        """Merge the file; where that fails, an error that carries the trajectory."""
-        try:
-            self.recording.close(traj)
-        except ArchiveError as problem:
-            raise SimulationError(f"the run is in memory (err.traj), but its file could not be closed: {problem}", traj) from problem
+    def _closed(self) -> Trajectory:
+        """The trajectory, its file merged; where that fails, an error that carries the trajectory."""
+        if self.long:
+            try:
+                return self.recording.close_long(self.plan, dict(self.meta))  # type: ignore[no-any-return]
+            except ArchiveError as problem:
+                self._take_back()
+                raise self._unclosed(problem, self.trajectory()) from problem
+        traj = self.trajectory()
+        if self.recording is not None:
+            try:
+                self.recording.close(traj)
+            except ArchiveError as problem:
+                raise self._unclosed(problem, traj) from problem
+        return traj
+
+    def _unclosed(self, problem: ArchiveError, traj: Trajectory) -> SimulationError:
+        return SimulationError(f"the run is in memory (err.traj), but its file could not be closed: {problem}", traj)
 
     def failure(self, status: int) -> str:
         e = self.engine
@@ -167,20 +210,32 @@ class Run:
         return Trajectory(self.plan.system, self.plan.stepper, dict(self.meta), t, states, log, self.engine.unpack(states))
 
 
+class Flag:
+    """An event that nobody waits for."""
+
+    def __init__(self) -> None:
+        self._set = False
+
+    def set(self) -> None:
+        self._set = True
+
+    def is_set(self) -> bool:
+        return self._set
+
+
 @contextlib.contextmanager
-def interrupt_flag() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual. Elsewhere than in the main thread: never set."""
-    flag = threading.Event()
+def interrupt_flag() -> Iterator[Flag]:
+    """A flag that Ctrl-C sets instead of raising; a second Ctrl-C raises as usual. Elsewhere than in the main thread: never set."""
+    flag = Flag()
     if threading.current_thread() is not threading.main_thread():
         yield flag
         return
-    before = signal.getsignal(signal.SIGINT)
 
     def on_interrupt(number: int, frame: Any) -> None:
         flag.set()
         signal.signal(signal.SIGINT, before)
 
-    signal.signal(signal.SIGINT, on_interrupt)
+    before = signal.signal(signal.SIGINT, on_interrupt)
     try:
         yield flag
     finally:

@@ -9,7 +9,7 @@ from dalembert.errors import OptionError
 from dalembert.runs import checks
 from dalembert.runs.automatic import certified_step
 from dalembert.runs.controls import for_steps
-from dalembert.runs.functions import given_functions, names_of_functions
+from dalembert.runs.functions import names_of_functions
 from dalembert.runs.plan import Plan
 from dalembert.runs.recording import Recording
 from dalembert.runs.run import Run
@@ -63,7 +63,7 @@ def simulate(
     automatic = plan.h == 0.0
     if automatic:
         checks.step_count(t_end, t_end)
-        if control is not None or given_functions(plan.acting):
+        if control is not None or plan.functions:
             raise OptionError("h='auto' with a control, or with forces given as functions: no proof covers what it will do; give h.")
         start = {"t_end": t_end, "q0": q, "v0": v, "ignore": plan.ignore, "progress": progress, "on_fail": "return", **stepper_options}
         h = certified_step(plan, q, v, t_end, lambda h: simulate(plan.system, plan.stepper.name, h, **start))
@@ -76,7 +76,8 @@ def simulate(
     meta.update(describe_functions(plan))
     engine = plan.engine(control)
     engine.start(q, v)
-    checks.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (len(q) + len(v))))
+    if save is None:
+        checks.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (len(q) + len(v))))
     recording = Recording.create(save, plan.system, meta, overwrite) if save is not None else None
     run = Run(plan, engine, meta, recording, progress, monitors)
     run.record_first()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,12 +10,13 @@ import numpy as np
 
 from dalembert.errors import OptionError, SimulationError
 from dalembert.kernels.status import OK
+from dalembert.kernels.tick import REFUSED
 from dalembert.model import validate
 from dalembert.model.rotation import Array
 from dalembert.runs import checks
 from dalembert.runs.controls import HELD, check_control
 from dalembert.runs.engines import Chunk, Engine
-from dalembert.runs.functions import given_functions
+from dalembert.runs.engines.compiled import NO_PUSH
 from dalembert.runs.plan import Plan
 from dalembert.runs.run import Run
 from dalembert.runs.simulate import describe_functions
@@ -30,6 +30,10 @@ class State(NamedTuple):
     t: float
     q: Array
     v: Array
+
+
+FLOAT = np.dtype(float)
+_new_state = tuple.__new__  # as `State(t, q, v)`, in half the time
 
 
 class Simulation:
@@ -71,12 +75,13 @@ class Simulation:
             stepper=plan.stepper.name, h=plan.h, q0=q0, v0=v0, control=control, compose=compose, ignore=plan.ignore, keep=keep,
             **stepper_options,
         )  # fmt: skip
-        asked = bool(given_functions(plan.acting)) and not plan.evaluates_functions  # functions of Python, asked at every node
+        asked = bool(plan.functions) and not plan.evaluates_functions  # functions of Python, asked at every node
         self._compiled = plan.stepper.engine_name == "compiled" and not asked
         self._quick = self._compiled and self.keep == 0 and control is None  # no Python in a step, nothing kept
         acting = self._inputs if self._steered else None
         engine = self._engine(plan, acting)
         engine.start(q, v)
+        self._nq, self._shape = len(q), v.shape
         self._run = Run(plan, engine, {**plan.meta(acting), **describe_functions(plan)})
         self._run.record_first()
         self._show()
@@ -110,10 +115,10 @@ class Simulation:
         """The current node. Any thread may read it: it is put in place as a whole after each call of `step`."""
         return self._state
 
-    def _show(self, told: bool = False) -> None:
-        """Put the current node in place; told: the engine has just written it down."""
-        engine: Any = self._run.engine
-        q, v = (engine.q.copy(), engine.v.copy()) if told else engine.node()
+    def _show(self) -> None:
+        """Put the current node in place."""
+        engine = self._run.engine
+        q, v = engine.node()
         q.setflags(write=False)
         v.setflags(write=False)
         self._state = State(engine.time, q, v)
@@ -205,34 +210,52 @@ class Simulation:
             n = checks.whole("step: n", n, 0)
         while self._posted:
             self._posted.popleft()(self)
+        if self._quick:
+            return self._quickly(n, tau)
         if tau is not None:
-            self._pending += _finite(tau, self._pending)
+            self._pending += validate.vector("step", "tau", tau, len(self._pending), OptionError)
             self._pushed = True
         if self._pushed:
             self._steer()
             self._hold()
         elif self._acting:
             self._hold()
-        status, error = self._quickly(n) if self._quick else self._recorded(n)
+        found = self._recorded(n)
         self._acting = self._pushed
         if self._pushed:
             self._pending[:], self._pushed = 0.0, False
-        self._show(told=self._quick and status == OK)
-        if status != OK or error is not None:
-            self._raise(status, error)
+        self._show()
+        if found.status != OK or found.error is not None:
+            self._raise(found.status, found.error)
         return self._state
 
-    def _quickly(self, n: int) -> tuple[int, Any]:
+    def _quickly(self, n: int, tau: Any) -> State:
+        """One call of compiled code, which adds up and lets go what acts, and writes the node."""
+        if tau is None:
+            tau = NO_PUSH
+        elif type(tau) is not np.ndarray or tau.dtype is not FLOAT or tau.shape != self._shape:
+            tau = validate.vector("step", "tau", tau, len(self._pending), OptionError)
+        if not self._steered and (self._pushed or tau is not NO_PUSH):
+            self._steer()
         engine: Any = self._run.engine
-        status = engine.tick(n)
-        return (status, None) if status == OK else (status, engine.failed())
+        status = engine.tick(n, self._pending, tau)
+        if status == REFUSED:
+            validate.vector("step", "tau", tau, len(self._pending), OptionError)  # says which number
+        self._pushed = False
+        if status != OK:
+            self._show()
+            self._raise(status, engine.failed())
+        node = engine.qv.copy()
+        node.setflags(False)
+        self._state = state = _new_state(State, (engine.time, node[: self._nq], node[self._nq :]))
+        return state
 
-    def _recorded(self, n: int) -> tuple[int, Any]:
+    def _recorded(self, n: int) -> Chunk:
         found = self._run.engine.advance(n, 1)
         if self.keep != 0:
             self._run.keep(found)
             self._forget()
-        return found.status, found.error
+        return found
 
     def _forget(self) -> None:
         """Drop the oldest nodes; twice as many as wanted may wait, so that a step does not copy all of them."""
@@ -261,10 +284,3 @@ class Simulation:
                 rows[:] = [np.concatenate(rows)[-self.keep :]]
         run.meta["t_end"] = engine.time
         return run.trajectory()
-
-
-def _finite(tau: Any, like: Array) -> Array:
-    """tau as an array; what is in doubt, `validate` looks at and has words for."""
-    if isinstance(tau, np.ndarray) and tau.dtype == np.float64 and tau.shape == like.shape and math.isfinite(tau @ tau):
-        return tau
-    return validate.vector("step", "tau", tau, len(like), OptionError)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dalembert.errors import OptionError
-from dalembert.kernels.loop import LOG_COLUMNS
+from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 from dalembert.runs import environment
@@ -31,17 +32,17 @@ class Trajectory:
         t: Array,
         states: Array,
         log: Array,
-        unpacked: dict[str, Array],
+        unpacked: dict[str, Any],
     ):
         self.model: Any = model
         self.stepper, self.meta = stepper, meta
         self.t, self.states, self._log = t, states, log
         self.q, self.v = unpacked["q"], unpacked["v"]
-        self.v_interval = unpacked["v_interval"][1:]
+        self._v_interval = unpacked["v_interval"]
         self.work, self.impulse = unpacked["work"], unpacked["impulse"]
-        self._account: dict[str, Array] = unpacked.get("account", {"forces": self.work})  # type: ignore[assignment]
+        self._account: dict[str, Array] = unpacked.get("account", {"forces": self.work})
         self._multipliers = unpacked.get("multipliers")
-        self._held = unpacked.get("control", np.full_like(self.v, np.nan))
+        self._held = unpacked["control"] if "control" in unpacked else np.full_like(self.v, np.nan)
 
     @classmethod
     def of_nodes(
@@ -84,7 +85,8 @@ class Trajectory:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled like a file of it: without what can be computed anew, and without forces that are functions, which are no data."""
-        state = {k: x for k, x in self.__dict__.items() if k not in ("_run_model", "_loads")}
+        self.v_interval  # noqa: B018  what is yet to be computed is no data
+        state = {k: x for k, x in self.__dict__.items() if k not in ("_run_model", "_loads", "_v_interval")}
         state["model"] = self.model.portable
         return state
 
@@ -98,6 +100,32 @@ class Trajectory:
         """'ok', 'interrupted', or a sentence that says what failed."""
         return str(self.meta["status"])
 
+    @property
+    def _first(self) -> tuple[Array, Array]:
+        """q and v of the first node."""
+        return self.q[0], self.v[0]
+
+    @property
+    def _last_state(self) -> Array:
+        """The checkpoint."""
+        return self.states[-1]
+
+    @property
+    def _splits(self) -> int:
+        """Recorded intervals in which a step was split."""
+        return int(np.count_nonzero(self._log[:, SUBSTEPS]))
+
+    @property
+    def _blocks(self) -> Iterator[tuple[Array, Array, Array]]:
+        """(t, states, log) of all nodes, in parts."""
+        yield self.t, self.states, self._log
+
+    @cached_property
+    def v_interval(self) -> Array:
+        """(N, nv) velocity of the interval before each node but the first."""
+        found = self._v_interval() if callable(self._v_interval) else self._v_interval
+        return np.asarray(found)[1:]
+
     @cached_property
     def kinetic(self) -> Array:
         """Kinetic energy of the nodes, J."""
@@ -107,6 +135,11 @@ class Trajectory:
     def potential(self) -> Array:
         """Potential energy of the nodes, J."""
         return self._run_model.potential_energy(self.q)
+
+    def _find_mechanics(self) -> None:
+        """Compute kinetic, potential and momentum at once, where all of them are wanted and the run left nothing out."""
+        if self._run_model is self.model and not {"kinetic", "potential", "momentum"} & self.__dict__.keys():
+            self.__dict__.update(zip(("kinetic", "potential", "momentum"), self.model._mechanics(self.q, self.v), strict=True))
 
     @property
     def energy(self) -> Array:

@@ -14,6 +14,8 @@ import numpy as np
 
 from dalembert.model.rotation import Array
 
+#: (states, log) with room for so many rows
+Into = Callable[[int], tuple[Array, Array]]
 #: what a user's code raises to end a run, and what is kept of the run then: everything
 Stopping = Exception | KeyboardInterrupt
 
@@ -59,8 +61,11 @@ class Engine(Protocol):
     def node(self) -> tuple[Array, Array]:
         """The same as new arrays."""
 
-    def advance(self, n: int, every: int, stop: Callable[[], bool] = ...) -> Chunk:
-        """Up to n steps. Ends early on failure, and between steps on request of `stop` where Python takes part in each step."""
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = ..., into: Into | None = None) -> Chunk:
+        """Up to n steps. Ends early on failure, and between steps on request of `stop` where Python takes part in each step.
+
+        into(rows): (states, log) with room for so many rows, for engines that can write there.
+        """
 
     def unpack(self, states: Array) -> dict[str, Any]:
         """q, v, v_interval, control, work, impulse of recorded states, and what else the engine knows."""

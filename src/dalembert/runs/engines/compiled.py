@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.kernels import loop
+from dalembert.kernels import loop, tick
 from dalembert.kernels._far import raise_pending
 from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first_class
 from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import OK
 from dalembert.model.rotation import Array
 from dalembert.runs.controls import HELD, CompiledControl, TabledControl, sample
-from dalembert.runs.engines import Chunk, Stopping, times
+from dalembert.runs.engines import Chunk, Into, Stopping, times
 from dalembert.runs.functions import Functions
 
 if TYPE_CHECKING:
     from dalembert.runs.plan import Plan
 
-NEVER = 2**62  # every so many steps a row
+NO_PUSH = np.empty(0)
 
 
 class CompiledEngine:
@@ -35,26 +35,21 @@ class CompiledEngine:
         self.system = plan.arrays(self.functions)
         self.weights = np.array(plan.weights, dtype=float)
         self.work, self.info = np.zeros(family.work_size(self.system)), np.zeros(family.info_size)
-        self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
+        self.qv, self.tau = np.zeros(model.nq + model.nv), np.zeros(model.nv)  # of the node that was last asked for
+        self.q, self.v = self.qv[: model.nq], self.qv[model.nq :]
         self.tally = np.zeros(len(loop.LOG_COLUMNS))
         self.counter = np.zeros(3, dtype=np.int64)
         self.source, self.table = loop.NO_CONTROL, np.zeros((0, model.nv))
         self.python_control: Any = None
         self._compiled_control: Any = None
         self._take(control)
-        self.use_ledger = family.keeps_account(model, control is not None)
-        self._step = first_class(plan.stepper.step, STEP)
-        self._nodal, self._hold = first_class(family.nodal, NODAL), first_class(family.hold, HOLD)
-        addresses = (
-            address_of(plan.stepper.step, STEP),
-            address_of(family.ledger if self.use_ledger else loop.no_ledger, loop.LEDGER),
-            address_of(family.nodal, NODAL),
-            address_of(family.hold, HOLD),
-            address_of(loop.no_control if self._compiled_control is None else control.kernel, CONTROL),
-        )
-        self._functions = (*addresses, self.source, self.use_ledger)
-        self._run = first_class(loop.run, loop.LOOP)
-        self._entry = getattr(self._run, "_entry", self._run)
+        self.use_ledger = control is not None or plan.keeps_account
+        kernels, addresses = plan.once(("kernels", self.use_ledger), lambda: _kernels(plan, self.use_ledger))
+        self._run, self._step, self._nodal, self._hold = kernels
+        asked = address_of(loop.no_control if self._compiled_control is None else control.kernel, CONTROL)
+        self._functions = (*addresses, asked, self.source, self.use_ledger)
+        self._tick: Any = None
+        self._held = control is HELD
         self.state = np.zeros(0)
         self.t0 = 0.0
         self._no_rows = (np.empty((0, 0)), np.empty((0, 0)))
@@ -127,11 +122,11 @@ class CompiledEngine:
         """Hold a generalised force until told otherwise."""
         self._hold(self.system, self.state, np.ascontiguousarray(tau, dtype=float))
 
-    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False, into: Into | None = None) -> Chunk:
         """Up to n steps. Ends early on failure, and between steps on request of `stop` where Python takes part in each step."""
         first = self.steps
         rows = (first + n) // every - first // every
-        states, log = np.empty((rows, self.state.size)), np.empty((rows, self.tally.size))
+        states, log = (np.empty((rows, self.state.size)), np.empty((rows, self.tally.size))) if into is None else into(rows)
         self.counter[loop.ROW] = 0
         error: Stopping | None = None
         if self.python_control is None:
@@ -144,9 +139,15 @@ class CompiledEngine:
         done = int(self.counter[loop.ROW])
         return Chunk(status, times(first, self.steps, every, self.h, self.t0), states[:done], log[:done], error)
 
-    def tick(self, n: int) -> int:
-        """n steps of which nothing is kept but the last node, in `q` and `v`; the status. Not for a control of Python."""
-        status = self._entry(*self._functions, True, self.t0, self.h, n, NEVER, *self._arrays, *self._no_rows)
+    def tick(self, n: int, pending: Array = NO_PUSH, push: Array = NO_PUSH) -> int:
+        """n steps of which nothing is kept but the last node, in `qv`; the status. Not for a control of Python.
+
+        With a control that is held: it is pending + push, and pending is 0 afterwards. `tick.REFUSED`: push is not finite.
+        """
+        if self._tick is None:
+            found = first_class(tick.tick, tick.TICK)
+            self._tick = getattr(found, "_entry", found)
+        status = self._tick(*self._functions, self.t0, self.h, n, *self._arrays, *self._no_rows, self._held, pending, push)
         raise_pending()
         return int(status)
 
@@ -188,7 +189,15 @@ class CompiledEngine:
     @classmethod
     def read(cls, plan: Plan, states: Array, controlled: bool) -> dict[str, Array]:
         """`unpack` of a run that is over; steps are not compiled for it."""
-        return plan.family.read(plan.acting, plan.arrays(), states, plan.family.keeps_account(plan.acting, controlled))
+        return plan.family.read(plan.acting, plan.arrays(), states, controlled or plan.keeps_account)
+
+
+def _kernels(plan: Plan, use_ledger: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Loop, step, node and hold of a plan, and the addresses of step, ledger, node and hold."""
+    step, family = plan.stepper.step, plan.family
+    found = (first_class(loop.run, loop.LOOP), first_class(step, STEP), first_class(family.nodal, NODAL), first_class(family.hold, HOLD))
+    ledger = address_of(family.ledger if use_ledger else loop.no_ledger, loop.LEDGER)
+    return found, (address_of(step, STEP), ledger, address_of(family.nodal, NODAL), address_of(family.hold, HOLD))
 
 
 ENGINE = CompiledEngine

@@ -11,7 +11,7 @@ from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.kernels.status import NOT_FINITE, OK
 from dalembert.model.rotation import Array
 from dalembert.runs.controls import sample
-from dalembert.runs.engines import Chunk, times
+from dalembert.runs.engines import Chunk, Into, times
 
 if TYPE_CHECKING:
     from dalembert.runs.plan import Plan
@@ -54,7 +54,7 @@ class PythonEngine:
         q, v = self.observe()
         return q.copy(), v.copy()
 
-    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False, into: Into | None = None) -> Chunk:
         """Up to n steps."""
         states: list[Array] = []
         status, error, first = OK, None, self.steps

@@ -24,7 +24,7 @@ from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from dalembert.lagrangian.index_reduced import NotFinite, RightHandSide, finite
 from dalembert.model.rotation import Array
 from dalembert.runs.controls import sample
-from dalembert.runs.engines import Chunk, times
+from dalembert.runs.engines import Chunk, Into, times
 
 if TYPE_CHECKING:
     from dalembert.runs.plan import Plan
@@ -80,7 +80,7 @@ class ScipyEngine:
         q, v = self.observe()
         return q.copy(), v.copy()
 
-    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False) -> Chunk:
+    def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False, into: Into | None = None) -> Chunk:
         """Up to n nodes."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="lsoda", category=UserWarning)  # the status of the run reports its failures
