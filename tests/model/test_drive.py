@@ -219,6 +219,16 @@ def test_the_report_closes_the_balances(method):
     assert off < 20 * (3.0 * traj.h) ** ORDERS[method]
 
 
+@pytest.mark.parametrize("method", VARIATIONAL)
+def test_energy_less_work_does_not_drift_in_100000_steps(method):
+    """A symplectic method in (q, t): a band of (h w)^p, w = 5/s, and a slope that would leave less than a fifth of it."""
+    traj = dal.simulate(shaken(), method, h=0.01, t_end=1000.0, q0={"pin": 0.2}, every=10)
+    off = (traj.energy - traj.energy[0] - traj.work) / traj.kinetic.max()
+    band = np.abs(off).max()
+    assert band < (0.01 * 5.0) ** ORDERS[method]
+    assert abs(np.polyfit(traj.t, off, 1)[0]) * 1000.0 < 0.2 * band
+
+
 def test_a_wrong_account_fails_the_report():
     traj = dal.simulate(shaken(), "midpoint", h=0.005, t_end=2.0, q0={"pin": 0.5})
     assert np.ptp(traj.work) > 0.1
