@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ NOTES = STATE.names[STATE.names.index("known") : STATE.names.index("held")]  # o
 SHRINK = 0.8  # of h, from one trial of h="auto" to the next, where no node says by how much
 
 
+@cache
 def places(nq: int, nv: int, driven: bool = False) -> tuple[Any, int]:
     """Where the parts of a state start, and its length."""
     found, end = STATE.lay(0, {}, {"nq": nq, "nv": nv, "driven": int(driven), "account": SIZE})

@@ -71,6 +71,7 @@ class Layout:
         if len(set(self.names)) != len(entries):
             raise ValueError(f"{name}: a name is given twice")
         self.size = len(entries)
+        self._kind: Any = namedtuple(name, self.names)  # type: ignore[misc]
 
     def lay(self, start: int, numbers: Mapping[str, float], sizes: Mapping[str, int]) -> tuple[Array, int]:
         """One number per entry, and where the parts end."""
@@ -85,8 +86,7 @@ class Layout:
 
     def named(self, numbers: Array) -> Any:
         """The same numbers by name, for Python."""
-        kind: Any = namedtuple(self.name, self.names)  # type: ignore[misc]
-        return kind(*(float(x) if isinstance(entry, Real) else int(x) for entry, x in zip(self.entries, numbers, strict=True)))
+        return self._kind(*(float(x) if isinstance(entry, Real) else int(x) for entry, x in zip(self.entries, numbers, strict=True)))
 
     def reader(self, base: int, skip: int = 0) -> Any:
         """read(system): the numbers that stand in system from system[base] + skip on, as a named tuple."""
