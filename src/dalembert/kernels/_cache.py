@@ -42,8 +42,10 @@ def _imports(path: Path, root: Path) -> tuple[Path, ...]:
     """Files of the package that a file imports: modules, and functions of modules."""
     found = set()
     for module, names, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
-        candidates = [module or plain] + [f"{module}.{name}" for name in re.findall(r"\w+", names)]
-        found |= {file for file in (_file(root, c) for c in candidates) if file is not None}
+        inner = [_file(root, f"{module}.{name}") for name in re.findall(r"\w+", re.sub(r"\bas\s+\w+", "", names))]
+        if plain or None in inner:  # a package whose modules are imported gives nothing of its own
+            inner.append(_file(root, module or plain))
+        found |= {file for file in inner if file is not None}
     return tuple(sorted(found))
 
 

@@ -5,6 +5,7 @@
     Count(name, meaning)            a whole number, not negative
 
     RECORD = Record(parts)          fixed sizes: RECORD.starts are the offsets of its parts, RECORD.size their sum
+        RECORD.filled(name=value)           one of them, by name
     LAYOUT = Layout(name, entries)  sizes that are known when a machine is compiled:
         LAYOUT.lay(start, numbers, sizes)   one number per entry for the system array: where each part starts, or the number itself
         read = LAYOUT.reader(base, skip)    s = read(system), in kernels: all of them, by name: work[s.v + i], s.tol
@@ -60,6 +61,14 @@ class Record:
         ends = np.cumsum([int(part.size) for part in parts]).tolist()
         self.starts: tuple[int, ...] = (0, *ends[:-1])
         self.size: int = ends[-1]
+
+    def filled(self, **values: Any) -> Array:
+        """A record with these values, by name; 0 where none is given."""
+        places = {part.name: slice(start, start + int(part.size)) for part, start in zip(self.parts, self.starts, strict=True)}
+        out = np.zeros(self.size)
+        for name, value in values.items():
+            out[places[name]] = value
+        return out
 
 
 class Layout:

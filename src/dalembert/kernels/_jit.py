@@ -4,6 +4,7 @@
     @inline                      the same, but copied into its callers: for the small helpers of an inner loop
     @apart                       the same, but never copied into its callers: for what is large and called from several places
     @far(SIG)                    a kernel of one signature that is compiled when it is first called, however large its callers
+    slot_of(function)            a number for arrays that stands for a far kernel; by_slot(name, SIG) makes the call(number, ...)
     first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
     front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
     call_at(address, x, i, y, j) calls machine code made elsewhere, void f(const double *x, double *y), from compiled code
@@ -29,7 +30,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from dalembert.kernels import _cache
-from dalembert.kernels._far import Far, call_by_address, raise_pending
+from dalembert.kernels._far import Far, call_by_address, call_by_slot, raise_pending
 from dalembert.kernels._lean import LeanDispatcher
 
 # Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is
@@ -192,6 +193,30 @@ def by_address(name: str, sig: Any) -> Any:
 
 def _call_plainly(function: Any, *args: Any) -> Any:
     return function(*args)
+
+
+_by_number: list[Callable[..., Any]] = []
+
+
+def slot_of(function: Any) -> int:
+    """The number that stands for a far kernel in an array, never 0: where its slot is. Without the compiler: its place in a list.
+
+    It holds in this process alone.
+    """
+    if not JIT_DISABLED:
+        return int(function.slot)
+    if function not in _by_number:
+        _by_number.append(function)
+    return _by_number.index(function) + 1
+
+
+def by_slot(name: str, sig: Any) -> Any:
+    """call(number, *arguments) for far kernels of one signature: see `slot_of`."""
+    return _call_numbered if JIT_DISABLED else call_by_slot(name, sig)
+
+
+def _call_numbered(number: int, *args: Any) -> Any:
+    return _by_number[number - 1](*args)
 
 
 def compiled(function: Callable[..., Any], sig: Any) -> Any:

@@ -53,6 +53,10 @@ class Place:
     R: Array
     p: Array
 
+    def at(self, point: Any) -> Array:
+        """A point of the body in the frame of the link."""
+        return self.R @ np.array(point) + self.p
+
 
 @dataclass
 class Tree:
@@ -167,7 +171,7 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
 
 def load_records(tree: Tree, model: Model) -> list[Array]:
     """Records of all forces that have one."""
-    return [load for f in model.forces for load in _load(tree, model, f)]
+    return [load for f in model.forces for load in f.loads(tree.places, model)]
 
 
 def is_passive(tree: Tree) -> bool:
@@ -182,7 +186,7 @@ def _system_array(model: Model) -> Array:
     records = load_records(tree, model)
     n, nq, nv = len(tree.links), model.nq, model.nv
     at_loads = at.HEADER + n * at.LINK_SIZE
-    s = np.zeros(at_loads + len(records) * at.LOAD_SIZE)
+    s = np.concatenate([np.zeros(at_loads), *records])
     scratch = n * at.SCRATCH
     s[at.LINKS], s[at.NQ], s[at.NV] = n, nq, nv
     s[at.GRAVITY : at.GRAVITY + 3] = model.gravity
@@ -195,8 +199,6 @@ def _system_array(model: Model) -> Array:
     for i, link in enumerate(tree.links):
         s[at.HEADER + i * at.LINK_SIZE : at.HEADER + (i + 1) * at.LINK_SIZE] = record_of(link)
         s[at.HEADER + i * at.LINK_SIZE + at.CARRIED] = _carried(tree, link)
-    for k, record in enumerate(records):
-        s[at_loads + k * at.LOAD_SIZE : at_loads + (k + 1) * at.LOAD_SIZE] = record
     return compile_constraints.append(s, model, tree)
 
 
@@ -220,45 +222,6 @@ def record_of(link: Link) -> Array:
     r[at.ARMATURE], r[at.DAMPING], r[at.STIFFNESS], r[at.REST] = joint.armature, joint.damping, joint.stiffness, getattr(joint, "rest", 0.0)
     r[at.LIMIT_LOW], r[at.LIMIT_HIGH] = (-np.inf, np.inf) if joint.limits is None or link.kind > at.PRISMATIC else joint.limits
     return r
-
-
-def _load(tree: Tree, model: Model, force: Any) -> list[Array]:
-    """The record of a force; none for a force on a body that is fixed to the world."""
-    kind = force.kind
-    if kind in ("wrench", "damper"):
-        place = tree.places[force.body]
-        if place.link < 0:
-            return []
-        r = np.zeros(at.LOAD_SIZE)
-        r[at.LOAD_LINK] = place.link
-        point = np.array(force.point) if kind == "wrench" else model.body(force.body).com
-        r[at.LOAD_POINT : at.LOAD_POINT + 3] = place.R @ point + place.p
-        if kind == "damper":
-            r[at.LOAD_KIND], r[at.LOAD_FORCE], r[at.LOAD_TORQUE] = 3, force.linear, force.angular
-        else:
-            turn = place.R if force.frame == "body" else np.eye(3)
-            r[at.LOAD_KIND] = 0 if force.frame == "body" else 1
-            r[at.LOAD_FORCE : at.LOAD_FORCE + 3] = turn @ force.force
-            r[at.LOAD_TORQUE : at.LOAD_TORQUE + 3] = turn @ force.torque
-        return [r]
-    if kind == "spring":
-        return _spring(tree, force)
-    return []
-
-
-def _spring(tree: Tree, force: Any) -> list[Array]:
-    ends = [(tree.places[force.body_a], np.array(force.point_a)), (tree.places[force.body_b], np.array(force.point_b))]
-    if ends[0][0].link < 0:
-        ends.reverse()
-    if ends[0][0].link < 0:
-        return []
-    r = np.zeros(at.LOAD_SIZE)
-    r[at.LOAD_KIND] = 2
-    for (place, point), slot, where in zip(ends, (at.LOAD_LINK, at.LOAD_LINK_B), (at.LOAD_POINT, at.LOAD_POINT_B), strict=True):
-        r[slot] = place.link
-        r[where : where + 3] = place.R @ point + place.p
-    r[at.LOAD_STIFFNESS], r[at.LOAD_LENGTH], r[at.LOAD_DAMPING] = force.stiffness, force.rest_length, force.damping
-    return [r]
 
 
 def initial_state(system: Array, q: Array, v: Array) -> Array:

@@ -1,11 +1,11 @@
 """Energies, momentum and poses of many states by the compiled kernels; `kinematics.py` says the same in NumPy, and is their judge.
 
-Bodies that are fixed to the world are no links: what they and springs between them add to the potential energy is a constant.
+Bodies that are fixed to the world are no links: what they and forces between them add to the potential energy is a constant.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -103,14 +103,14 @@ def _record(body: Body, place: Place, free: bool) -> Array:
 
 
 def _constant(model: Model, places: dict[str, Place]) -> float:
-    """Potential energy of the bodies that are fixed to the world, and of the springs between them."""
+    """Potential energy of the bodies that are fixed to the world, and of the forces between them."""
 
-    def where(body: str, point: Array) -> Array:
-        return point if body == WORLD else places[body].R @ point + places[body].p
+    def where(body: str, point: Any) -> Array:
+        return np.asarray(point, dtype=float) if body == WORLD else places[body].at(point)
 
     fixed = {name for name, place in places.items() if place.link < 0}
     total = -sum(b.mass * float(where(b.name, b.com) @ model.gravity) for b in model.bodies if b.name in fixed)
     for f in model.forces:
-        if f.kind == "spring" and f.body_a in fixed and f.body_b in fixed:
-            total += float(f.potential(where(f.body_a, np.array(f.point_a)), where(f.body_b, np.array(f.point_b))))
+        if fixed.issuperset(f.ends):
+            total += float(f.stored(where))
     return total

@@ -2,7 +2,7 @@
 
 CONTROL = 0  # work of the control, J,
 FUNCTION = 1  # of forces that were given as functions,
-WRENCH = 2  # of wrenches,
+WRENCH = 2  # of wrenches and other forces without a potential,
 DAMPING = 3  # of dampers in joints, on bodies and in springs,
 LIMITS = 4  # of joint limits that give way
 PUSH = 5  # integral of sum |tau| of the control: 0 as long as it is silent

@@ -8,6 +8,7 @@ import numpy as np
 
 from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
+from dalembert.kernels.tree import load_layout
 from dalembert.kernels.tree.variational import layout as here
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
 from dalembert.kernels.tree.variational.layout import MIDPOINT
@@ -50,7 +51,7 @@ COMMON: dict[str, Any] = {
     "options": OPTIONS,
     "handles": (
         *("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "function"),
-        *("loops", "nonholonomic", "limits"),
+        *("forces", "loops", "nonholonomic", "limits"),
     ),
 }
 
@@ -90,8 +91,8 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     held = nq + (1 + here.HISTORY) * nv + here.STATE_TAIL
     sizes += [(here.SAVED, held + nv + account.SIZE)]
     sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
-    loads = system[int(system[at.AT_LOADS]) :][: int(system[at.LOADS]) * at.LOAD_SIZE].reshape(-1, at.LOAD_SIZE)
-    data[here.SOFT] = np.sum(loads[:, at.LOAD_KIND] == 2)
+    loads = load_layout.starts(system)
+    data[here.SOFT] = sum(system[load + load_layout.ROW] != 0.0 for load in loads)
     m = int(system[at.CONSTRAINTS] + data[here.SOFT])
     sizes += [(slot, m) for slot in (here.LAMBDA, here.GAP)] + [(here.ORDER, 3 * m + 1), (here.PUSH, 2 * m), (here.SCHUR, m * m)]
     sizes += [(here.ASIDE, here.ASIDE_SIZE)]
