@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dalembert.kernels._far import raise_pending
 from dalembert.kernels.tree import rows as at
 from dalembert.model.compile_tree import Place, work_size
 from dalembert.model.kinematics import need
@@ -65,6 +66,7 @@ class StateRows:
         q, v, lead = self._rows(q)
         out = np.empty(len(q))
         at.state_rows(self.system, q, v, np.zeros(self.size + 6), NONE, out, NO_ROWS)
+        raise_pending()
         return (out + self.constant).reshape(lead)[()]
 
     def momentum(self, q: Array, v: Array) -> Array:
