@@ -24,25 +24,29 @@ from dalembert.runs.plan import Plan
 
 # the first force: F = -(k + c |x|^2) x, V = k |x|^2 / 2 + c |x|^4 / 4, x from a fixed point of the world ------------------------------
 
-TETHER, (T_POINT, T_ANCHOR, T_STIFFNESS, T_CUBIC) = load_record(
+TETHER, (T_POINT, T_ANCHOR, T_STIFFNESS, T_CUBIC, T_SIZE) = load_record(
     Part("point", 3, "of the link"), Part("anchor", 3, "in the world"), Part("stiffness", 1, "N/m"), Part("cubic", 1, "N/m^3")
 )
 
 
 @far(APPLY_SIGNATURE)
-def pull(system, work, at):
+def pull(system, work, first, last):
     """F at the point."""
-    i, point = int(system[at + LINK]), load3(system, at + T_POINT)
-    x = sub(point_in_world(work, i, point), load3(system, at + T_ANCHOR))
-    force = scale(-system[at + T_STIFFNESS] - system[at + T_CUBIC] * dot(x, x), x)
-    push(work, i, point, to_link(work, i, force), (0.0, 0.0, 0.0))
+    for at in range(first, last, T_SIZE):
+        i, point = int(system[at + LINK]), load3(system, at + T_POINT)
+        x = sub(point_in_world(work, i, point), load3(system, at + T_ANCHOR))
+        force = scale(-system[at + T_STIFFNESS] - system[at + T_CUBIC] * dot(x, x), x)
+        push(work, i, point, to_link(work, i, force), (0.0, 0.0, 0.0))
 
 
 @far(ENERGY_SIGNATURE)
-def tether_energy(system, work, at):
+def tether_energy(system, work, first, last):
     """V"""
-    x = sub(point_in_world(work, int(system[at + LINK]), load3(system, at + T_POINT)), load3(system, at + T_ANCHOR))
-    return 0.5 * system[at + T_STIFFNESS] * dot(x, x) + 0.25 * system[at + T_CUBIC] * dot(x, x) ** 2
+    total = 0.0
+    for at in range(first, last, T_SIZE):
+        x = sub(point_in_world(work, int(system[at + LINK]), load3(system, at + T_POINT)), load3(system, at + T_ANCHOR))
+        total += 0.5 * system[at + T_STIFFNESS] * dot(x, x) + 0.25 * system[at + T_CUBIC] * dot(x, x) ** 2
+    return total
 
 
 @register
@@ -63,7 +67,7 @@ class Tether(Force):
     def loads(self, places, model):
         place = places[self.body]
         own = {"anchor": self.anchor, "stiffness": self.stiffness, "cubic": self.cubic}
-        return [] if place.link < 0 else [self.filled((place.link,), point=place.at(self.point), **own)]
+        return [] if place.link < 0 else [self.load((place.link,), point=place.at(self.point), **own)]
 
     def stored(self, where):
         square = np.sum((where(self.body, self.point) - np.array(self.anchor)) ** 2, axis=-1)
@@ -75,15 +79,18 @@ class Tether(Force):
 
 # the second force: F = -c |v - wind| (v - wind) --------------------------------------------------------------------------------------
 
-AIR, (A_POINT, A_WIND, A_DRAG) = load_record(Part("point", 3, "of the link"), Part("wind", 3, "world axes"), Part("drag", 1, "N s^2/m^2"))
+AIR, (A_POINT, A_WIND, A_DRAG, A_SIZE) = load_record(
+    Part("point", 3, "of the link"), Part("wind", 3, "world axes"), Part("drag", 1, "N s^2/m^2")
+)
 
 
 @far(APPLY_SIGNATURE)
-def blow(system, work, at):
+def blow(system, work, first, last):
     """F at the point."""
-    i, point = int(system[at + LINK]), load3(system, at + A_POINT)
-    v = sub(point_velocity(work, i, point), load3(system, at + A_WIND))
-    push(work, i, point, to_link(work, i, scale(-system[at + A_DRAG] * math.sqrt(dot(v, v)), v)), (0.0, 0.0, 0.0))
+    for at in range(first, last, A_SIZE):
+        i, point = int(system[at + LINK]), load3(system, at + A_POINT)
+        v = sub(point_velocity(work, i, point), load3(system, at + A_WIND))
+        push(work, i, point, to_link(work, i, scale(-system[at + A_DRAG] * math.sqrt(dot(v, v)), v)), (0.0, 0.0, 0.0))
 
 
 @register
@@ -102,7 +109,7 @@ class Air(Force):
 
     def loads(self, places, model):
         place = places[self.body]
-        return [] if place.link < 0 else [self.filled((place.link,), point=place.at(self.point), wind=self.wind, drag=self.drag)]
+        return [] if place.link < 0 else [self.load((place.link,), point=place.at(self.point), wind=self.wind, drag=self.drag)]
 
 
 OWN = {f.kind: forces._base.REGISTERED.pop(f.kind) for f in (Tether, Air)}
@@ -199,7 +206,7 @@ def test_work_of_a_force_without_potential_is_counted():
     assert found["energy balance"].verdict == "pass"
     assert traj.account["wrench"].sum() < -0.1  # the air takes energy, in the column that the force names
     # the same work from the nodes by the trapezoidal rule: both are of order 2, (h rate)^2 = (0.002 * 10)^2 relative
-    x, angle, u, w = *traj.q.T, *traj.v.T
+    _, angle, u, w = *traj.q.T, *traj.v.T
     v = np.stack([u + LENGTH * np.cos(angle) * w, 0 * u, LENGTH * np.sin(angle) * w], axis=-1)
     blown = v - WIND
     power = -DRAG * np.linalg.norm(blown, axis=-1) * np.sum(blown * v, axis=-1)
@@ -290,8 +297,8 @@ def test_two_forces_of_one_name_are_refused():
 @pytest.mark.nojit
 def test_a_kernel_that_cannot_be_compiled_raises():
     @far(APPLY_SIGNATURE)
-    def broken(system, work, at):
-        work[at] = "three"
+    def broken(system, work, first, last):
+        work[first] = "three"
 
     @dataclass(frozen=True)
     class Broken(Air):

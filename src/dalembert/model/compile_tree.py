@@ -20,6 +20,7 @@ from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
 from dalembert.model import compile_constraints, patch_tree
 from dalembert.model.features import acting
+from dalembert.model.forces import Load, group
 from dalembert.model.parts import WORLD, Body, Joint
 from dalembert.model.rotation import Array, cross, matrix
 
@@ -169,9 +170,13 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
     return np.array(known["system"])
 
 
-def load_records(tree: Tree, model: Model) -> list[Array]:
-    """Records of all forces that have one."""
-    return [load for f in model.forces for load in f.loads(tree.places, model)]
+def load_groups(tree: Tree, model: Model) -> list[Array]:
+    """The loads of all forces, in groups that the same kernels serve; those without a potential first."""
+    found: dict[Any, list[Load]] = {}
+    for f in model.forces:
+        for load in f.loads(tree.places, model):
+            found.setdefault((load.kernels.energy is not None, load.kernels, load.account), []).append(load)
+    return [group(found[key]) for key in sorted(found, key=lambda key: key[0])]
 
 
 def is_passive(tree: Tree) -> bool:
@@ -183,14 +188,14 @@ def _system_array(model: Model) -> Array:
     tree = build_tree(model)
     if not tree.links:
         raise UnsupportedError(f"{model!r} has no degree of freedom.")
-    records = load_records(tree, model)
+    loads = load_groups(tree, model)
     n, nq, nv = len(tree.links), model.nq, model.nv
     at_loads = at.HEADER + n * at.LINK_SIZE
-    s = np.concatenate([np.zeros(at_loads), *records])
+    s = np.concatenate([np.zeros(at_loads), *loads])
     scratch = n * at.SCRATCH
     s[at.LINKS], s[at.NQ], s[at.NV] = n, nq, nv
     s[at.GRAVITY : at.GRAVITY + 3] = model.gravity
-    s[at.LOADS], s[at.AT_LOADS] = len(records), at_loads
+    s[at.LOADS], s[at.AT_LOADS] = len(loads), at_loads
     s[at.AT_Q], s[at.AT_V], s[at.AT_TAU] = scratch, scratch + nq, scratch + nq + nv
     s[at.AT_ACC], s[at.AT_CALL] = scratch + nq + 2 * nv, scratch + nq + 3 * nv
     s[at.AT_FREE] = s[at.AT_CALL] + 2 + nq + 2 * nv

@@ -48,8 +48,8 @@ def patched_array(model: Model, old: Model) -> Array | None:
         return None
     s = compile_tree.system_array(old, {})
     tree, before = compile_tree.build_tree(model), compile_tree.build_tree(old)
-    loads, records = load_layout.starts(s), compile_tree.load_records(tree, model)
-    if [len(load) for load in records] != [int(s[start + load_layout.SIZE]) for start in loads]:
+    loads, starts = compile_tree.load_groups(tree, model), [start for start, _ in load_layout.groups(s)]
+    if [len(load) for load in loads] != [int(s[start + load_layout.LENGTH]) for start in starts]:
         return None
     heavier = _links_of_changed_bodies(model, old, before)
     for i, (link, link_before) in enumerate(zip(tree.links, before.links, strict=True)):
@@ -60,7 +60,7 @@ def patched_array(model: Model, old: Model) -> Array | None:
             record[at.CARRIED] = carried
     s[at.GRAVITY : at.GRAVITY + 3] = model.gravity
     s[at.PASSIVE] = compile_tree.is_passive(tree)
-    for start, load in zip(loads, records, strict=True):
+    for start, load in zip(starts, loads, strict=True):
         s[start : start + len(load)] = load
     return s
 

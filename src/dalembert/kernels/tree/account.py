@@ -54,18 +54,9 @@ from dalembert.kernels.tree.layout import (
 from dalembert.kernels.tree.layout import DAMPING as JOINT_DAMPING
 from dalembert.kernels.tree.layout import FUNCTION as ADDRESS
 from dalembert.kernels.tree.limits import limit_force
-from dalembert.kernels.tree.load_layout import APPLY, COLUMN, ENERGY, LINK, LINK_B, POWER, call_apply, call_power
-from dalembert.kernels.tree.load_layout import SIZE as LOAD_SIZE
+from dalembert.kernels.tree.load_layout import APPLY, COLUMN, ENERGY, GROUP_SIZE, LENGTH, POWER, call_apply, call_power
 from dalembert.kernels.tree.loads import passive
 from dalembert.kernels.tree.subspace import degrees
-
-
-@inline
-def own_power(system, work, at, whole):
-    """Power of what has no potential in a load; whole: that of its wrench."""
-    if system[at + POWER] != 0.0:
-        return call_power(int(system[at + POWER]), system, work, at)
-    return 0.0 if system[at + ENERGY] != 0.0 else whole
 
 
 @inline
@@ -122,39 +113,44 @@ def weight(system, work):
 
 
 @inline
-def clear(work, i):
-    """No wrench on link i."""
-    for k in range(6):
-        work[i * SCRATCH + FORCE + k] = 0.0
+def flow(system, work):
+    """sum FORCE . twist over the links: minus the power of the loads that have been applied."""
+    total = 0.0
+    for i in range(int(system[LINKS])):
+        at = i * SCRATCH
+        total += dot(load3(work, at + FORCE), load3(work, at + VEL)) + dot(load3(work, at + FORCE + 3), load3(work, at + VEL + 3))
+    return total
 
 
 @inline
-def enter_link(w, work, i, state):
-    """Enter the wrench on link i into the impulse; returns its power."""
-    out = i * SCRATCH
-    rot, n, f = load9(work, out + R_W), load3(work, out + FORCE), load3(work, out + FORCE + 3)
-    force = mat_vec(rot, f)
-    enter(state, -w, add(mat_vec(rot, n), cross(load3(work, out + P_W), force)), force)
-    return -(dot(n, load3(work, out + VEL)) + dot(f, load3(work, out + VEL + 3)))
+def apply_group(system, work, at, last):
+    """Apply a group of loads; returns the power of what has no potential."""
+    first = at + GROUP_SIZE
+    whole = system[at + POWER] == 0.0 and system[at + ENERGY] == 0.0
+    before = flow(system, work) if whole else 0.0
+    call_apply(int(system[at + APPLY]), system, work, first, last)
+    if whole:
+        return before - flow(system, work)
+    return call_power(int(system[at + POWER]), system, work, first, last) if system[at + POWER] != 0.0 else 0.0
 
 
 @far(VOID(REAL, ARRAY, ARRAY, ARRAY))
 def add_loads(w, system, work, state):
-    """Work and impulse of the loads on links, one by one; twists are known."""
+    """Work and impulse of the loads on links; twists are known."""
     columns, at = state.shape[0] - SIZE, int(system[AT_LOADS])
     world(system, work)
+    for i in range(int(system[LINKS])):
+        for k in range(6):
+            work[i * SCRATCH + FORCE + k] = 0.0
     for _ in range(int(system[LOADS])):
-        i, j = int(system[at + LINK]), int(system[at + LINK_B])
-        two = j >= 0 and j != i
-        clear(work, i)
-        if two:
-            clear(work, j)
-        call_apply(int(system[at + APPLY]), system, work, at)
-        power = enter_link(w, work, i, state)
-        if two:
-            power += enter_link(w, work, j, state)
-        state[columns + int(system[at + COLUMN])] += w * own_power(system, work, at, power)
-        at += int(system[at + LOAD_SIZE])
+        last = at + int(system[at + LENGTH])
+        state[columns + int(system[at + COLUMN])] += w * apply_group(system, work, at, last)
+        at = last
+    for i in range(int(system[LINKS])):
+        out = i * SCRATCH
+        rot = load9(work, out + R_W)
+        n, f = mat_vec(rot, load3(work, out + FORCE)), mat_vec(rot, load3(work, out + FORCE + 3))
+        enter(state, -w, add(n, cross(load3(work, out + P_W), f)), f)
 
 
 @inline

@@ -1,44 +1,54 @@
-"""The record of a load: a force of the model on one link or between two, one record behind the other in the system array.
+"""Loads in the system array: forces of the model on links, in groups of one kind, group behind group.
 
-The first numbers are the same for all loads; behind them each kind of force has numbers of its own (`load_record`). What a load does is
-told by far kernels whose slots stand in its record (`_jit.slot_of`), so compiled code knows no kinds of forces:
+A group is a head (`GROUP`), then one record per load: which links, and numbers of its own (`load_record`). What the loads of a group do is
+told by far kernels whose slots stand in the head (`_jit.slot_of`), so compiled code knows no kinds of forces. A kernel serves the whole
+group, `for at in range(first, last, SIZE)`, SIZE being that of its records:
 
-    apply(system, work, at)                     adds the wrench to FORCE of its links with the opposite sign (`loads.push`)
-    energy(system, work, at)                    potential energy
-    power(system, work, at)                     power of what has no potential, where only a part of the force has one
-    matrix(system, work, at, frame, to, wl)     adds wl times minus the derivative of the wrench by the twist of its link to the 6x6 matrix
-                                                at work[to:], in the frame (axes, origin) at work[frame:]: for Newton's method
-    row(system, work, at, out)                  writes the derivative of a length by the velocities to work[out:]; with ROW_STIFFNESS and
-                                                ROW_DAMPING the force along it enters Newton's method
+    apply(system, work, first, last)        adds the wrenches to FORCE of the links with the opposite sign (`loads.push`)
+    energy(system, work, first, last)       sum of the potential energies
+    power(system, work, first, last)        sum of the powers of what has no potential, where only a part of the force has one
+    matrix(system, work, first, last, frame, to, stride, wl)
+                                            adds wl times minus the derivative of each wrench by the twist of its link i to the 6x6 matrix
+                                            at work[to + stride i:], in the frame (axes, origin) at work[frame + stride i:]: for Newton
+    row(system, work, first, last, out)     adds the derivatives of lengths by the velocities to zeros at work[out:], nv per load; with
+                                            ROW_STIFFNESS and ROW_DAMPING the forces along them enter Newton's method
 
-at: where the record starts. World poses of the links are known; for `apply` and `power` their twists too. All but `apply` may be missing;
-`matrix` and `row` change how fast Newton's method converges, not to what.
+World poses of the links are known; for `apply` and `power` their twists too. All but `apply` may be missing; `matrix` and `row` change how
+fast Newton's method converges, not to what. Groups without a potential come first.
 """
+
+from collections.abc import Iterator
 
 from dalembert.arrays import Array
 from dalembert.kernels._fields import Part, Record
 from dalembert.kernels._jit import ARRAY, INT, REAL, VOID, by_slot
 from dalembert.kernels.tree.layout import AT_LOADS, LOADS
 
-APPLY_SIGNATURE = VOID(ARRAY, ARRAY, INT)
-ENERGY_SIGNATURE = POWER_SIGNATURE = REAL(ARRAY, ARRAY, INT)
-MATRIX_SIGNATURE = VOID(ARRAY, ARRAY, INT, INT, INT, REAL)
-ROW_SIGNATURE = VOID(ARRAY, ARRAY, INT, INT)
+APPLY_SIGNATURE = VOID(ARRAY, ARRAY, INT, INT)
+ENERGY_SIGNATURE = POWER_SIGNATURE = REAL(ARRAY, ARRAY, INT, INT)
+MATRIX_SIGNATURE = VOID(ARRAY, ARRAY, INT, INT, INT, INT, INT, REAL)
+ROW_SIGNATURE = VOID(ARRAY, ARRAY, INT, INT, INT)
 
-HEAD = Record(
-    Part("size", 1, "numbers in the record: the next one starts behind them"),
-    Part("link", 1, "that it acts on"),
-    Part("link_b", 1, "that it acts on too; -1: the world, or none"),
-    Part("apply", 1, "slot of its kernel"),
-    Part("energy", 1, "slot; 0: it has no potential"),
-    Part("power", 1, "slot; 0: of a force with a potential none, else that of all its wrench"),
-    Part("column", 1, "of the account that this power enters"),
+GROUP = Record(
+    Part("length", 1, "numbers in the group, head and records: the next one starts behind them"),
+    Part("stride", 1, "numbers in a record"),
+    Part("apply", 1, "slot of the kernel"),
+    Part("energy", 1, "slot; 0: no potential"),
+    Part("power", 1, "slot; 0: of forces with a potential none, else that of the whole wrench"),
     Part("matrix", 1, "slot, or 0"),
     Part("row", 1, "slot, or 0"),
+    Part("column", 1, "of the account that the power enters"),
+)
+LENGTH, STRIDE, APPLY, ENERGY, POWER, MATRIX, ROW, COLUMN = GROUP.starts
+GROUP_SIZE = GROUP.size
+
+LOAD = Record(
+    Part("link", 1, "that the load acts on"),
+    Part("link_b", 1, "that it acts on too; -1: the world, or none"),
     Part("row_stiffness", 1, "by which the force along the row answers a change of the length"),
     Part("row_damping", 1, "and its rate"),
 )
-SIZE, LINK, LINK_B, APPLY, ENERGY, POWER, COLUMN, MATRIX, ROW, ROW_STIFFNESS, ROW_DAMPING = HEAD.starts
+LINK, LINK_B, ROW_STIFFNESS, ROW_DAMPING = LOAD.starts
 
 call_apply = by_slot("call_apply", APPLY_SIGNATURE)
 call_energy = by_slot("call_energy", ENERGY_SIGNATURE)
@@ -48,15 +58,15 @@ call_row = by_slot("call_row", ROW_SIGNATURE)
 
 
 def load_record(*own: Part) -> tuple[Record, tuple[int, ...]]:
-    """The record of a kind of force with numbers of its own, and where these are."""
-    record = Record(*HEAD.parts, *own)
-    return record, record.starts[len(HEAD.parts) :]
+    """The record of a kind of force with numbers of its own; (where these are, and last the size of the record)."""
+    record = Record(*LOAD.parts, *own)
+    return record, (*record.starts[len(LOAD.parts) :], record.size)
 
 
-def starts(system: Array) -> list[int]:
-    """Where the records of all loads are."""
-    found, at = [], int(system[AT_LOADS])
+def groups(system: Array) -> Iterator[tuple[int, int]]:
+    """(start, number of loads) of each group."""
+    at = int(system[AT_LOADS])
     for _ in range(int(system[LOADS])):
-        found.append(at)
-        at += int(system[at + SIZE])
-    return found
+        length = int(system[at + LENGTH])
+        yield at, (length - GROUP_SIZE) // int(system[at + STRIDE])
+        at += length

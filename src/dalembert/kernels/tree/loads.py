@@ -36,7 +36,7 @@ from dalembert.kernels.tree.layout import (
     V_AT,
     VEL,
 )
-from dalembert.kernels.tree.load_layout import APPLY, ENERGY, SIZE, call_apply, call_energy
+from dalembert.kernels.tree.load_layout import APPLY, ENERGY, GROUP_SIZE, LENGTH, call_apply, call_energy
 
 
 @inline
@@ -100,8 +100,9 @@ def apply_loads(system, work):
     """All loads; world poses and twists of the links are known."""
     at = int(system[AT_LOADS])
     for _ in range(int(system[LOADS])):
-        call_apply(int(system[at + APPLY]), system, work, at)
-        at += int(system[at + SIZE])
+        last = at + int(system[at + LENGTH])
+        call_apply(int(system[at + APPLY]), system, work, at + GROUP_SIZE, last)
+        at = last
 
 
 @inline
@@ -109,9 +110,10 @@ def load_energy(system, work):
     """Potential energy of all loads; world poses are known."""
     total, at = 0.0, int(system[AT_LOADS])
     for _ in range(int(system[LOADS])):
+        last = at + int(system[at + LENGTH])
         if system[at + ENERGY] != 0.0:
-            total += call_energy(int(system[at + ENERGY]), system, work, at)
-        at += int(system[at + SIZE])
+            total += call_energy(int(system[at + ENERGY]), system, work, at + GROUP_SIZE, last)
+        at = last
     return total
 
 

@@ -13,9 +13,9 @@ import pkgutil
 from typing import Any
 
 from dalembert.errors import ModelError, UnknownNameError
-from dalembert.model.forces._base import REGISTERED, Force, Kernels, Push, Slide, acts_on, at_point, number, register, vector
+from dalembert.model.forces._base import REGISTERED, Force, Kernels, Load, Push, Slide, acts_on, at_point, group, number, register, vector
 
-__all__ = ["Force", "Kernels", "Push", "Slide", "acts_on", "at_point", "features", "kinds", "number", "register", "vector"]
+__all__ = ["Force", "Kernels", "Load", "Push", "Slide", "acts_on", "at_point", "features", "group", "kinds", "number", "register", "vector"]
 
 
 @functools.cache

@@ -38,6 +38,14 @@ class Kernels(NamedTuple):
     row: Any = None
 
 
+class Load(NamedTuple):
+    """One load of a force: what serves it, and its record."""
+
+    kernels: Kernels
+    account: str
+    numbers: Array
+
+
 class Push(NamedTuple):
     """A force at a point of a body, and a torque, body axes (..., 3)."""
 
@@ -166,22 +174,17 @@ class Force:
 
     # what it does --------------------------------------------------------------------------------------------------------------------
 
-    def loads(self, places: Mapping[str, Any], model: Any) -> list[Array]:
-        """Its records in the system array of a tree; none where all its bodies are fixed to the world. places: `compile_tree.Place`."""
+    def loads(self, places: Mapping[str, Any], model: Any) -> list[Load]:
+        """Its loads in the system array of a tree; none where all its bodies are fixed to the world. places: `compile_tree.Place`."""
         raise NotImplementedError
 
-    def filled(self, links: tuple[int, ...], kernels: Kernels | None = None, row: tuple[float, float] = (0.0, 0.0), **own: Any) -> Array:
-        """A record: links (one or two), kernels (those of the class), stiffness and damping of the row, and its own numbers by name."""
-        from dalembert.kernels._jit import slot_of
-
+    def load(self, links: tuple[int, ...], kernels: Kernels | None = None, row: tuple[float, float] = (0.0, 0.0), **own: Any) -> Load:
+        """A load: links (one or two), kernels (those of the class), stiffness and damping of the row, and its own numbers by name."""
         chosen = kernels or self.kernels
         assert chosen is not None
-        slots = {name: slot_of(kernel) for name, kernel in chosen._asdict().items() if kernel is not None}
         first, second = links if len(links) == 2 else (links[0], -1)
-        column = account_layout.WORKS.index(self.account)
-        head = {"size": self.record.size, "link": first, "link_b": second, "column": column, **slots}
-        found: Array = self.record.filled(**head, row_stiffness=row[0], row_damping=row[1], **own)
-        return found
+        numbers = self.record.filled(link=first, link_b=second, row_stiffness=row[0], row_damping=row[1], **own)
+        return Load(chosen, self.account, numbers)
 
     def stored(self, where: Where) -> Array | float:
         """Potential energy, J, of any number of configurations."""
@@ -203,6 +206,17 @@ class Force:
     def slides(self, model: Any, found: Mapping[str, Any]) -> list[tuple[float, list[Slide]]]:
         """(coefficient c, parts of the velocity u that it opposes): its drag does the work -c |u|^2."""
         return []
+
+
+def group(loads: list[Load]) -> Array:
+    """Loads that the same kernels serve, as a group of the system array."""
+    from dalembert.kernels._jit import slot_of
+    from dalembert.kernels.tree.load_layout import GROUP
+
+    kernels, account, numbers = loads[0]
+    slots = {name: slot_of(kernel) for name, kernel in kernels._asdict().items() if kernel is not None}
+    length, column = GROUP.size + len(loads) * len(numbers), account_layout.WORKS.index(account)
+    return np.concatenate([GROUP.filled(length=length, stride=len(numbers), column=column, **slots), *(load.numbers for load in loads)])
 
 
 REGISTERED: dict[str, type[Force]] = {}

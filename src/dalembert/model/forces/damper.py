@@ -24,38 +24,41 @@ from dalembert.kernels.tree.layout import SCRATCH, VEL
 from dalembert.kernels.tree.load_layout import APPLY_SIGNATURE, LINK, MATRIX_SIGNATURE, load_record
 from dalembert.kernels.tree.loads import push
 from dalembert.kernels.tree.variational.six import add6, load6, store6
-from dalembert.model.forces._base import Force, Kernels, Slide, acts_on, number, register
-from dalembert.model.rotation import Array
+from dalembert.model.forces._base import Force, Kernels, Load, Slide, acts_on, number, register
 
-RECORD, (POINT, ANGULAR, LINEAR) = load_record(Part("point", 3, "of the link"), Part("angular", 1, "N m s"), Part("linear", 1, "N s/m"))
+RECORD, (POINT, ANGULAR, LINEAR, SIZE) = load_record(
+    Part("point", 3, "of the link"), Part("angular", 1, "N m s"), Part("linear", 1, "N s/m")
+)
 
 
 @far(APPLY_SIGNATURE)
-def apply(system, work, at):
+def apply(system, work, first, last):
     """Drag on a point and on the rotation."""
-    i, point = int(system[at + LINK]), load3(system, at + POINT)
-    omega = load3(work, i * SCRATCH + VEL)
-    v = add(load3(work, i * SCRATCH + VEL + 3), cross(omega, point))
-    push(work, i, point, scale(-system[at + LINEAR], v), scale(-system[at + ANGULAR], omega))
+    for at in range(first, last, SIZE):
+        i, point = int(system[at + LINK]), load3(system, at + POINT)
+        omega = load3(work, i * SCRATCH + VEL)
+        v = add(load3(work, i * SCRATCH + VEL + 3), cross(omega, point))
+        push(work, i, point, scale(-system[at + LINEAR], v), scale(-system[at + ANGULAR], omega))
 
 
 @far(MATRIX_SIGNATURE)
-def matrix(system, work, at, frame, to, wl):
+def matrix(system, work, first, last, frame, to, stride, wl):
     """The matrix in the head of this file."""
-    s, t = wl * system[at + LINEAR], wl * system[at + ANGULAR]
-    r = add(load3(work, frame + 9), mat_vec(load9(work, frame), load3(system, at + POINT)))
-    x, y, z = r
-    f, d = scale(s, r), s * dot(r, r) + t
-    rows = (
-        (d - f[0] * x, -f[0] * y, -f[0] * z, 0.0, -f[2], f[1]),
-        (-f[1] * x, d - f[1] * y, -f[1] * z, f[2], 0.0, -f[0]),
-        (-f[2] * x, -f[2] * y, d - f[2] * z, -f[1], f[0], 0.0),
-        (0.0, f[2], -f[1], s, 0.0, 0.0),
-        (-f[2], 0.0, f[0], 0.0, s, 0.0),
-        (f[1], -f[0], 0.0, 0.0, 0.0, s),
-    )
-    for k in range(6):
-        store6(work, to + 6 * k, add6(rows[k], load6(work, to + 6 * k)))
+    for at in range(first, last, SIZE):
+        s, t, i = wl * system[at + LINEAR], wl * system[at + ANGULAR], stride * int(system[at + LINK])
+        r = add(load3(work, frame + i + 9), mat_vec(load9(work, frame + i), load3(system, at + POINT)))
+        x, y, z = r
+        f, d = scale(s, r), s * dot(r, r) + t
+        rows = (
+            (d - f[0] * x, -f[0] * y, -f[0] * z, 0.0, -f[2], f[1]),
+            (-f[1] * x, d - f[1] * y, -f[1] * z, f[2], 0.0, -f[0]),
+            (-f[2] * x, -f[2] * y, d - f[2] * z, -f[1], f[0], 0.0),
+            (0.0, f[2], -f[1], s, 0.0, 0.0),
+            (-f[2], 0.0, f[0], 0.0, s, 0.0),
+            (f[1], -f[0], 0.0, 0.0, 0.0, s),
+        )
+        for k in range(6):
+            store6(work, to + i + 6 * k, add6(rows[k], load6(work, to + i + 6 * k)))
 
 
 @register
@@ -74,13 +77,13 @@ class Damper(Force):
     drives: ClassVar[bool] = False
     proved: ClassVar[bool] = True
 
-    def loads(self, places: Mapping[str, Any], model: Any) -> list[Array]:
+    def loads(self, places: Mapping[str, Any], model: Any) -> list[Load]:
         """One record."""
         place = places[self.body]
         if place.link < 0:
             return []
         centre = place.at(model.body(self.body).com)
-        return [self.filled((place.link,), point=centre, angular=self.angular, linear=self.linear)]
+        return [self.load((place.link,), point=centre, angular=self.angular, linear=self.linear)]
 
     def slides(self, model: Any, found: Mapping[str, Any]) -> list[tuple[float, list[Slide]]]:
         """Rotation, and velocity of the centre of mass."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dalembert.errors import ModelError
-from dalembert.model.forces._base import Force, Where, register
+from dalembert.model.forces._base import Force, Load, Where, register
 from dalembert.model.rotation import Array
 
 
@@ -52,7 +52,7 @@ class FunctionForce(Force):
             "to_dict(drop_functions=True) leaves such forces out, or give it to simulate(control=...)."
         )
 
-    def loads(self, places: Mapping[str, Any], model: Any) -> list[Array]:
+    def loads(self, places: Mapping[str, Any], model: Any) -> list[Load]:
         """None: it acts on joints."""
         return []
 

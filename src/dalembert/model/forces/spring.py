@@ -20,6 +20,7 @@ from dalembert.errors import ModelError
 from dalembert.kernels._fields import Part
 from dalembert.kernels._jit import far, inline
 from dalembert.kernels.smallmat import dot, load3, scale, sub
+from dalembert.kernels.tree.layout import NV
 from dalembert.kernels.tree.load_layout import (
     APPLY_SIGNATURE,
     ENERGY_SIGNATURE,
@@ -32,12 +33,12 @@ from dalembert.kernels.tree.load_layout import (
     load_record,
 )
 from dalembert.kernels.tree.loads import add_wrench, point_in_world, point_velocity, push, to_link
-from dalembert.model.forces._base import Force, Kernels, Push, Slide, Where, acts_on, at_point, number, register
+from dalembert.model.forces._base import Force, Kernels, Load, Push, Slide, Where, acts_on, at_point, number, register
 from dalembert.model.parts import WORLD
 from dalembert.model.rotation import Array, quat_conj, rotate
 from dalembert.model.twists import turns
 
-RECORD, (POINT, POINT_B, LENGTH) = load_record(
+RECORD, (POINT, POINT_B, LENGTH, SIZE) = load_record(
     Part("point", 3, "of the link"), Part("point_b", 3, "of the other link, or of the world"), Part("length", 1, "of rest")
 )
 NOTHING = (0.0, 0.0, 0.0)
@@ -59,42 +60,51 @@ def rate_of(system, work, at, i, j, e):
 
 
 @far(APPLY_SIGNATURE)
-def apply(system, work, at):
+def apply(system, work, first, last):
     """The tension on both ends."""
-    i, j, _, _, length, d = line(system, work, at)
-    if length > 0.0:
-        e = scale(1.0 / length, d)
-        rate = rate_of(system, work, at, i, j, e)
-        tension = system[at + ROW_STIFFNESS] * (length - system[at + LENGTH]) + system[at + ROW_DAMPING] * rate
-        push(work, i, load3(system, at + POINT), to_link(work, i, scale(tension, e)), NOTHING)
-        if j >= 0:
-            push(work, j, load3(system, at + POINT_B), to_link(work, j, scale(-tension, e)), NOTHING)
+    for at in range(first, last, SIZE):
+        i, j, _, _, length, d = line(system, work, at)
+        if length > 0.0:
+            e = scale(1.0 / length, d)
+            rate = rate_of(system, work, at, i, j, e)
+            tension = system[at + ROW_STIFFNESS] * (length - system[at + LENGTH]) + system[at + ROW_DAMPING] * rate
+            push(work, i, load3(system, at + POINT), to_link(work, i, scale(tension, e)), NOTHING)
+            if j >= 0:
+                push(work, j, load3(system, at + POINT_B), to_link(work, j, scale(-tension, e)), NOTHING)
 
 
 @far(ENERGY_SIGNATURE)
-def energy(system, work, at):
+def energy(system, work, first, last):
     """k (d - l)^2 / 2"""
-    _, _, _, _, length, _ = line(system, work, at)
-    return 0.5 * system[at + ROW_STIFFNESS] * (length - system[at + LENGTH]) ** 2
+    total = 0.0
+    for at in range(first, last, SIZE):
+        _, _, _, _, length, _ = line(system, work, at)
+        total += 0.5 * system[at + ROW_STIFFNESS] * (length - system[at + LENGTH]) ** 2
+    return total
 
 
 @far(POWER_SIGNATURE)
-def power(system, work, at):
+def power(system, work, first, last):
     """-c d_dot^2"""
-    i, j, _, _, length, d = line(system, work, at)
-    if length == 0.0:
-        return 0.0
-    return -system[at + ROW_DAMPING] * rate_of(system, work, at, i, j, scale(1.0 / length, d)) ** 2
+    total = 0.0
+    for at in range(first, last, SIZE):
+        if system[at + ROW_DAMPING] != 0.0:
+            i, j, _, _, length, d = line(system, work, at)
+            if length > 0.0:
+                total -= system[at + ROW_DAMPING] * rate_of(system, work, at, i, j, scale(1.0 / length, d)) ** 2
+    return total
 
 
 @far(ROW_SIGNATURE)
-def row(system, work, at, out):
+def row(system, work, first, last, out):
     """The derivative of the length; 0 where it has none."""
-    i, j, a, b, length, d = line(system, work, at)
-    if length > 0.0:
-        e = scale(1.0 / length, d)
-        add_wrench(system, work, j, 1.0, e, NOTHING, b, out)
-        add_wrench(system, work, i, -1.0, e, NOTHING, a, out)
+    for at in range(first, last, SIZE):
+        i, j, a, b, length, d = line(system, work, at)
+        if length > 0.0:
+            e = scale(1.0 / length, d)
+            add_wrench(system, work, j, 1.0, e, NOTHING, b, out)
+            add_wrench(system, work, i, -1.0, e, NOTHING, a, out)
+        out += int(system[NV])
 
 
 @register
@@ -143,7 +153,7 @@ class Spring(Force):
             return super().without(feature)
         return replace(self, damping=0.0) if self.stiffness > 0.0 else None
 
-    def loads(self, places: Mapping[str, Any], model: Any) -> list[Array]:
+    def loads(self, places: Mapping[str, Any], model: Any) -> list[Load]:
         """One record, the first end on a link."""
         ends = [(places[self.body_a], self.point_a), (places[self.body_b], self.point_b)]
         if ends[0][0].link < 0:
@@ -152,7 +162,7 @@ class Spring(Force):
         if first.link < 0:
             return []
         own = {"point": first.at(x), "point_b": second.at(y), "length": self.rest_length}
-        return [self.filled((first.link, second.link), row=(self.stiffness, self.damping), **own)]
+        return [self.load((first.link, second.link), row=(self.stiffness, self.damping), **own)]
 
     def potential(self, x_a: Array, x_b: Array) -> Array:
         """stiffness (d - rest_length)^2/2 from the world positions of the ends, (..., 3)."""

@@ -18,23 +18,28 @@ from dalembert.kernels._jit import far
 from dalembert.kernels.smallmat import load3
 from dalembert.kernels.tree.load_layout import APPLY_SIGNATURE, LINK, load_record
 from dalembert.kernels.tree.loads import push, to_link
-from dalembert.model.forces._base import Force, Kernels, Push, acts_on, at_point, register, vector
-from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.model.forces._base import Force, Kernels, Load, Push, acts_on, at_point, register, vector
+from dalembert.model.rotation import quat_conj, rotate
 
-RECORD, (POINT, FORCE, TORQUE) = load_record(Part("point", 3, "of the link"), Part("force", 3, "link or world axes"), Part("torque", 3, ""))
+RECORD, (POINT, FORCE, TORQUE, SIZE) = load_record(
+    Part("point", 3, "of the link"), Part("force", 3, "link or world axes"), Part("torque", 3, "the same axes")
+)
 
 
 @far(APPLY_SIGNATURE)
-def apply_body(system, work, at):
+def apply_body(system, work, first, last):
     """Constant in link axes."""
-    push(work, int(system[at + LINK]), load3(system, at + POINT), load3(system, at + FORCE), load3(system, at + TORQUE))
+    for at in range(first, last, SIZE):
+        push(work, int(system[at + LINK]), load3(system, at + POINT), load3(system, at + FORCE), load3(system, at + TORQUE))
 
 
 @far(APPLY_SIGNATURE)
-def apply_world(system, work, at):
+def apply_world(system, work, first, last):
     """Constant in world axes."""
-    i = int(system[at + LINK])
-    push(work, i, load3(system, at + POINT), to_link(work, i, load3(system, at + FORCE)), to_link(work, i, load3(system, at + TORQUE)))
+    for at in range(first, last, SIZE):
+        i = int(system[at + LINK])
+        force, torque = to_link(work, i, load3(system, at + FORCE)), to_link(work, i, load3(system, at + TORQUE))
+        push(work, i, load3(system, at + POINT), force, torque)
 
 
 @register
@@ -61,14 +66,14 @@ class Wrench(Force):
         if self.frame not in ("body", "world"):
             raise ModelError(f"{self.owner}: frame is {self.frame!r}; expected 'body' or 'world'.")
 
-    def loads(self, places: Mapping[str, Any], model: Any) -> list[Array]:
+    def loads(self, places: Mapping[str, Any], model: Any) -> list[Load]:
         """One record."""
         place = places[self.body]
         if place.link < 0:
             return []
         fixed_in_body = self.frame == "body"
         turn, kernels = (place.R, self.kernels) if fixed_in_body else (np.eye(3), Kernels(apply_world))
-        return [self.filled((place.link,), kernels, point=place.at(self.point), force=turn @ self.force, torque=turn @ self.torque)]
+        return [self.load((place.link,), kernels, point=place.at(self.point), force=turn @ self.force, torque=turn @ self.torque)]
 
     def pushes(self, model: Any, found: Mapping[str, Any]) -> list[Push]:
         """The same in body axes."""

@@ -91,13 +91,12 @@ def pack(system: Array, method: int, options: dict[str, Any]) -> Array:
     held = nq + (1 + here.HISTORY) * nv + here.STATE_TAIL
     sizes += [(here.SAVED, held + nv + account.SIZE)]
     sizes += [(slot, n * here.SIDE_SIZE) for slot in (here.SIDE_0, here.SIDE_1, here.SIDE_M)]
-    loads = load_layout.starts(system)
-    data[here.SOFT] = sum(system[load + load_layout.ROW] != 0.0 for load in loads)
+    data[here.SOFT] = sum(count for start, count in load_layout.groups(system) if system[start + load_layout.ROW] != 0.0)
     m = int(system[at.CONSTRAINTS] + data[here.SOFT])
     sizes += [(slot, m) for slot in (here.LAMBDA, here.GAP)] + [(here.ORDER, 3 * m + 1), (here.PUSH, 2 * m), (here.SCHUR, m * m)]
     sizes += [(here.ASIDE, here.ASIDE_SIZE)]
     sizes += [(slot, m * nv) for slot in (here.ROWS_OLD, here.ROWS_NEW, here.REPLY, here.SPARE_ROWS)]
-    if method == MIDPOINT and nq == nv <= here.DENSE_MOST and m == len(loads) == 0 and system[at.FUNCTION] == 0.0:
+    if method == MIDPOINT and nq == nv <= here.DENSE_MOST and m == int(system[at.LOADS]) == 0 and system[at.FUNCTION] == 0.0:
         sizes += [(here.DENSE, 2 * nv * nv)]
     for slot, size in [*sizes, (here.FACTOR, n * max(here.FACTOR_SIZE, BOTH_SIZE))]:
         data[slot] = place

@@ -32,7 +32,7 @@ from dalembert.kernels.tree.layout import (
     STEPPER_DATA,
     VEL,
 )
-from dalembert.kernels.tree.load_layout import ROW, ROW_DAMPING, ROW_STIFFNESS, SIZE, call_row
+from dalembert.kernels.tree.load_layout import GROUP_SIZE, LENGTH, ROW, ROW_DAMPING, ROW_STIFFNESS, STRIDE, call_row
 from dalembert.kernels.tree.variational.factor import factor, solve
 from dalembert.kernels.tree.variational.layout import (
     ASIDE,
@@ -89,14 +89,15 @@ def rows_at(system, work, q, g, G):
     world(system, work)
     constraint_rows(system, work, q, g, G)
     r, end = count(system)
+    for i in range(r * nv, end * nv):
+        work[G + i] = 0.0
     at = int(system[AT_LOADS])
     for _ in range(int(system[LOADS])):
+        last = at + int(system[at + LENGTH])
         if r < end and system[at + ROW] != 0.0:
-            for i in range(nv):
-                work[G + r * nv + i] = 0.0
-            call_row(int(system[at + ROW]), system, work, at, G + r * nv)
-            r += 1
-        at += int(system[at + SIZE])
+            call_row(int(system[at + ROW]), system, work, at + GROUP_SIZE, last, G + r * nv)
+            r += (last - at - GROUP_SIZE) // int(system[at + STRIDE])
+        at = last
 
 
 @kernel
@@ -173,12 +174,14 @@ def softness(system, r, wl, wr):
     """1/(wl (wr k + c)) of spring r; 0 where that is infinite."""
     at = int(system[AT_LOADS])
     for _ in range(int(system[LOADS])):
+        last, stride = at + int(system[at + LENGTH]), int(system[at + STRIDE])
         if system[at + ROW] != 0.0:
-            if r == 0:
-                stiffness = abs(wl) * (abs(wr) * system[at + ROW_STIFFNESS] + system[at + ROW_DAMPING])
+            load = at + GROUP_SIZE + r * stride
+            if load < last:
+                stiffness = abs(wl) * (abs(wr) * system[load + ROW_STIFFNESS] + system[load + ROW_DAMPING])
                 return 1.0 / stiffness if stiffness > 0.0 else 0.0
-            r -= 1
-        at += int(system[at + SIZE])
+            r -= (last - at - GROUP_SIZE) // stride
+        at = last
     return 0.0
 
 

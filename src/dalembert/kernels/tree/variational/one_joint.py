@@ -32,7 +32,7 @@ from dalembert.kernels.tree.layout import (
     R,
 )
 from dalembert.kernels.tree.layout import INERTIA as LINK_INERTIA
-from dalembert.kernels.tree.load_layout import LINK, MATRIX, SIZE, call_matrix
+from dalembert.kernels.tree.load_layout import GROUP_SIZE, LENGTH, MATRIX, call_matrix
 from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.variational.layout import FACTOR_SIZE, FALL, FRAME, INERTIA, MOM, SIDE_SIZE, STOP, WRENCH
 from dalembert.kernels.tree.variational.six import add6, load6, store6
@@ -169,7 +169,7 @@ def add_load_matrices(system, work, fac, wl):
     """wl times minus the derivative of loads by the twist of their link joins A, where they tell it."""
     at = int(system[AT_LOADS])
     for _ in range(int(system[LOADS])):
-        if system[at + MATRIX] != 0.0:
-            out = record(fac, int(system[at + LINK]), FACTOR_SIZE)
-            call_matrix(int(system[at + MATRIX]), system, work, at, out + FRAME, out + INERTIA, wl)
-        at += int(system[at + SIZE])
+        last, slot = at + int(system[at + LENGTH]), int(system[at + MATRIX])
+        if slot != 0:
+            call_matrix(slot, system, work, at + GROUP_SIZE, last, fac + FRAME, fac + INERTIA, FACTOR_SIZE, wl)
+        at = last
