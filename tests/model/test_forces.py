@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 
 import dalembert as dal
 from dalembert.kernels._fields import Part
-from dalembert.kernels._jit import far
+from dalembert.kernels._jit import slotted
 from dalembert.kernels.smallmat import dot, load3, scale, sub
 from dalembert.kernels.tree.load_layout import APPLY_SIGNATURE, ENERGY_SIGNATURE, LINK, load_record
 from dalembert.kernels.tree.loads import point_in_world, point_velocity, push, to_link
@@ -29,7 +29,7 @@ TETHER, (T_POINT, T_ANCHOR, T_STIFFNESS, T_CUBIC, T_SIZE) = load_record(
 )
 
 
-@far(APPLY_SIGNATURE)
+@slotted(APPLY_SIGNATURE)
 def pull(system, work, first, last):
     """F at the point."""
     for at in range(first, last, T_SIZE):
@@ -39,7 +39,7 @@ def pull(system, work, first, last):
         push(work, i, point, to_link(work, i, force), (0.0, 0.0, 0.0))
 
 
-@far(ENERGY_SIGNATURE)
+@slotted(ENERGY_SIGNATURE)
 def tether_energy(system, work, first, last):
     """V"""
     total = 0.0
@@ -84,7 +84,7 @@ AIR, (A_POINT, A_WIND, A_DRAG, A_SIZE) = load_record(
 )
 
 
-@far(APPLY_SIGNATURE)
+@slotted(APPLY_SIGNATURE)
 def blow(system, work, first, last):
     """F at the point."""
     for at in range(first, last, A_SIZE):
@@ -296,7 +296,7 @@ def test_two_forces_of_one_name_are_refused():
 
 @pytest.mark.nojit
 def test_a_kernel_that_cannot_be_compiled_raises():
-    @far(APPLY_SIGNATURE)
+    @slotted(APPLY_SIGNATURE)
     def broken(system, work, first, last):
         work[first] = "three"
 

@@ -87,15 +87,24 @@ def call_by_address(name: str, sig: Any) -> Any:
     return _positional(name, define, "address", len(sig.args))
 
 
+def with_pointers(sig: Any) -> Any:
+    """A signature with bare pointers in place of arrays: they pass in registers, while the seven words of an array do not."""
+    return sig.return_type(*(types.CPointer(a.dtype) if isinstance(a, types.Array) else a for a in sig.args))
+
+
 def call_by_slot(name: str, sig: Any) -> Any:
-    """An intrinsic call(slot, *arguments): the far kernel of that signature whose slot is at an address. Arguments are positional."""
-    whole = sig.return_type(types.int64, *sig.args)
+    """An intrinsic call(slot, *arguments): the kernel `with_pointers` whose slot is at an address. Arguments are positional."""
+    whole, bare = sig.return_type(types.int64, *sig.args), with_pointers(sig)
 
     def define(typing_context: Any, slot: Any, *args: Any) -> Any:
         return whole, generate
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _through(context, builder, builder.inttoptr(args[0], _SLOT.as_pointer()), sig, args[1:])
+        given = [
+            context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
+            for kind, value in zip(sig.args, args[1:], strict=True)
+        ]
+        return _through(context, builder, builder.inttoptr(args[0], _SLOT.as_pointer()), bare, given)
 
     return _positional(name, define, "slot", len(sig.args))
 

@@ -1,7 +1,7 @@
 """Loads in the system array: forces of the model on links, in groups of one kind, group behind group.
 
 A group is a head (`GROUP`), then one record per load: which links, and numbers of its own (`load_record`). What the loads of a group do is
-told by far kernels whose slots stand in the head (`_jit.slot_of`), so compiled code knows no kinds of forces. A kernel serves the whole
+told by kernels whose slots stand in the head (`_jit.slotted`), so compiled code knows no kinds of forces. A kernel serves the whole
 group, `for at in range(first, last, SIZE)`, SIZE being that of its records:
 
     apply(system, work, first, last)        adds the wrenches to FORCE of the links with the opposite sign (`loads.push`)

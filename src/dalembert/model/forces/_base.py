@@ -29,7 +29,7 @@ Where = Callable[[str, Any], Array]  # (body or "world", point of it) -> its wor
 
 
 class Kernels(NamedTuple):
-    """Far kernels of a force, with the signatures of `kernels/tree/load_layout.py`."""
+    """Kernels of a force (`_jit.slotted`), with the signatures of `kernels/tree/load_layout.py`."""
 
     apply: Any
     energy: Any = None

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dalembert.kernels._fields import Part
-from dalembert.kernels._jit import far
+from dalembert.kernels._jit import slotted
 from dalembert.kernels.mat3 import load9
 from dalembert.kernels.smallmat import add, cross, dot, load3, mat_vec, scale
 from dalembert.kernels.tree.layout import SCRATCH, VEL
@@ -31,7 +31,7 @@ RECORD, (POINT, ANGULAR, LINEAR, SIZE) = load_record(
 )
 
 
-@far(APPLY_SIGNATURE)
+@slotted(APPLY_SIGNATURE)
 def apply(system, work, first, last):
     """Drag on a point and on the rotation."""
     for at in range(first, last, SIZE):
@@ -41,7 +41,7 @@ def apply(system, work, first, last):
         push(work, i, point, scale(-system[at + LINEAR], v), scale(-system[at + ANGULAR], omega))
 
 
-@far(MATRIX_SIGNATURE)
+@slotted(MATRIX_SIGNATURE)
 def matrix(system, work, first, last, frame, to, stride, wl):
     """The matrix in the head of this file."""
     for at in range(first, last, SIZE):

@@ -18,7 +18,7 @@ import numpy as np
 
 from dalembert.errors import ModelError
 from dalembert.kernels._fields import Part
-from dalembert.kernels._jit import far, inline
+from dalembert.kernels._jit import inline, slotted
 from dalembert.kernels.smallmat import dot, load3, scale, sub
 from dalembert.kernels.tree.layout import NV
 from dalembert.kernels.tree.load_layout import (
@@ -59,7 +59,7 @@ def rate_of(system, work, at, i, j, e):
     return dot(e, sub(point_velocity(work, j, load3(system, at + POINT_B)), point_velocity(work, i, load3(system, at + POINT))))
 
 
-@far(APPLY_SIGNATURE)
+@slotted(APPLY_SIGNATURE)
 def apply(system, work, first, last):
     """The tension on both ends."""
     for at in range(first, last, SIZE):
@@ -73,7 +73,7 @@ def apply(system, work, first, last):
                 push(work, j, load3(system, at + POINT_B), to_link(work, j, scale(-tension, e)), NOTHING)
 
 
-@far(ENERGY_SIGNATURE)
+@slotted(ENERGY_SIGNATURE)
 def energy(system, work, first, last):
     """k (d - l)^2 / 2"""
     total = 0.0
@@ -83,7 +83,7 @@ def energy(system, work, first, last):
     return total
 
 
-@far(POWER_SIGNATURE)
+@slotted(POWER_SIGNATURE)
 def power(system, work, first, last):
     """-c d_dot^2"""
     total = 0.0
@@ -95,7 +95,7 @@ def power(system, work, first, last):
     return total
 
 
-@far(ROW_SIGNATURE)
+@slotted(ROW_SIGNATURE)
 def row(system, work, first, last, out):
     """The derivative of the length; 0 where it has none."""
     for at in range(first, last, SIZE):

@@ -14,7 +14,7 @@ import numpy as np
 
 from dalembert.errors import ModelError
 from dalembert.kernels._fields import Part
-from dalembert.kernels._jit import far
+from dalembert.kernels._jit import slotted
 from dalembert.kernels.smallmat import load3
 from dalembert.kernels.tree.load_layout import APPLY_SIGNATURE, LINK, load_record
 from dalembert.kernels.tree.loads import push, to_link
@@ -26,14 +26,14 @@ RECORD, (POINT, FORCE, TORQUE, SIZE) = load_record(
 )
 
 
-@far(APPLY_SIGNATURE)
+@slotted(APPLY_SIGNATURE)
 def apply_body(system, work, first, last):
     """Constant in link axes."""
     for at in range(first, last, SIZE):
         push(work, int(system[at + LINK]), load3(system, at + POINT), load3(system, at + FORCE), load3(system, at + TORQUE))
 
 
-@far(APPLY_SIGNATURE)
+@slotted(APPLY_SIGNATURE)
 def apply_world(system, work, first, last):
     """Constant in world axes."""
     for at in range(first, last, SIZE):
