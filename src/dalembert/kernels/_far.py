@@ -93,7 +93,7 @@ def with_pointers(sig: Any) -> Any:
 
 
 def call_by_slot(name: str, sig: Any) -> Any:
-    """An intrinsic call(slot, *arguments): the kernel `with_pointers` whose slot is at an address. Arguments are positional."""
+    """An intrinsic call(slot, *arguments): the kernel `with_pointers` whose slot is at an address, called without a wrapper."""
     whole, bare = sig.return_type(types.int64, *sig.args), with_pointers(sig)
 
     def define(typing_context: Any, slot: Any, *args: Any) -> Any:
@@ -104,7 +104,7 @@ def call_by_slot(name: str, sig: Any) -> Any:
             context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
             for kind, value in zip(sig.args, args[1:], strict=True)
         ]
-        return _through(context, builder, builder.inttoptr(args[0], _SLOT.as_pointer()), bare, given)
+        return _through(context, builder, builder.inttoptr(args[0], _SLOT.as_pointer()), bare, given, native=True)
 
     return _positional(name, define, "slot", len(sig.args))
 
@@ -131,8 +131,8 @@ def _call_through(name: str, sig: Any) -> Callable[..., Any]:
     return define
 
 
-def _through(context: Any, builder: Any, slot: Any, sig: Any, args: Any) -> Any:
-    """Code of a call through a slot."""
+def _through(context: Any, builder: Any, slot: Any, sig: Any, args: Any, native: bool = False) -> Any:
+    """Code of a call through a slot. native: by Numba's own convention, (where the result goes, where an error goes, arguments)."""
     address, resolver = (builder.gep(slot, [_WORD(0), _WORD(k)]) for k in (0, 1))
     with builder.if_then(builder.icmp_unsigned("==", builder.load(address), _WORD(0)), likely=False):
         builder.call(builder.inttoptr(builder.load(resolver), _RESOLVER.as_pointer()), [])
@@ -140,8 +140,14 @@ def _through(context: Any, builder: Any, slot: Any, sig: Any, args: Any) -> Any:
     out = None if returned is None else cgutils.alloca_once_value(builder, ir.Constant(returned, 0))
     found = builder.load(address)
     with builder.if_then(builder.icmp_unsigned("!=", found, _WORD(0)), likely=True):
-        kind = ir.FunctionType(returned or context.get_value_type(types.void), [context.get_value_type(a) for a in sig.args])
-        value = builder.call(builder.inttoptr(found, kind.as_pointer()), args)
+        if native:
+            kind = context.call_conv.get_function_type(sig.return_type, sig.args)
+            result, error = (cgutils.alloca_once(builder, a.pointee) for a in kind.args[:2])
+            builder.call(builder.inttoptr(found, kind.as_pointer()), [result, error, *args])
+            value = builder.load(result)
+        else:
+            kind = ir.FunctionType(returned or context.get_value_type(types.void), [context.get_value_type(a) for a in sig.args])
+            value = builder.call(builder.inttoptr(found, kind.as_pointer()), args)
         if out is not None:
             builder.store(value, out)
     return context.get_dummy_value() if out is None else builder.load(out)

@@ -134,6 +134,10 @@ def _entry_of(dispatcher: Any, sig: Any) -> int:
     return int(first_class(dispatcher, sig).__wrapper_address__())
 
 
+def _native_of(dispatcher: Any, sig: Any) -> int:
+    return first_class(dispatcher, sig).native_address  # type: ignore[no-any-return]
+
+
 @intrinsic
 def _endless(typing_context, pointer):  # type: ignore[no-untyped-def]
     """The array of float64 at a pointer, longer than any."""
@@ -152,7 +156,7 @@ def slotted(sig: Any) -> Callable[[Callable[..., Any]], Any]:
     """A far kernel for callers that find it by a number in an array (`slot_of`, `by_slot`): it sees arrays without their ends."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return function if JIT_DISABLED else Far(_lean(_of_pointers(function, sig)), with_pointers(sig), _entry_of)
+        return function if JIT_DISABLED else Far(_lean(_of_pointers(function, sig)), with_pointers(sig), _native_of)
 
     return decorate
 
@@ -177,6 +181,7 @@ class FirstClass(types.WrapperAddressProtocol):
         result = dispatcher.get_compile_result(sig)
         self.dispatcher, self._sig = dispatcher, sig
         self._address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
+        self.native_address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
         self._entry = result.entry_point
 
     def __wrapper_address__(self) -> int:
