@@ -61,13 +61,17 @@ class Record:
         ends = np.cumsum([int(part.size) for part in parts]).tolist()
         self.starts: tuple[int, ...] = (0, *ends[:-1])
         self.size: int = ends[-1]
+        self.places = {part.name: (start, int(part.size)) for part, start in zip(parts, self.starts, strict=True)}
 
-    def filled(self, **values: Any) -> Array:
+    def filled(self, **values: Any) -> list[float]:
         """A record with these values, by name; 0 where none is given."""
-        places = {part.name: slice(start, start + int(part.size)) for part, start in zip(self.parts, self.starts, strict=True)}
-        out = np.zeros(self.size)
+        out = [0.0] * self.size
         for name, value in values.items():
-            out[places[name]] = value
+            start, size = self.places[name]
+            given = [float(value)] if size == 1 else [float(x) for x in value]
+            if len(given) != size:
+                raise ValueError(f"{name} has {len(given)} numbers; expected {size}")
+            out[start : start + size] = given
         return out
 
 

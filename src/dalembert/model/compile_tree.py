@@ -173,10 +173,26 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
 def load_groups(tree: Tree, model: Model) -> list[Array]:
     """The loads of all forces, in groups that the same kernels serve; those without a potential first."""
     found: dict[Any, list[Load]] = {}
-    for f in model.forces:
-        for load in f.loads(tree.places, model):
+    for loads in _loads(tree, model).values():
+        for load in loads:
             found.setdefault((load.kernels.energy is not None, load.kernels, load.account), []).append(load)
     return [group(found[key]) for key in sorted(found, key=lambda key: key[0])]
+
+
+def _loads(tree: Tree, model: Model) -> dict[str, list[Load]]:
+    """Loads by the names of forces; a frozen model keeps them, and takes over what is the same in the one that it was made from."""
+    if not model._frozen:
+        return {name: f.loads(tree.places, model) for name, f in model._forces.items()}
+    origin = model.kept("origin").get("tree")
+    before = {} if origin is None else origin.kept("tree").get("loads", {})
+
+    def same(name: str, force: Any) -> bool:
+        there = name in before and origin._forces[name] is force
+        return there and all(model._bodies[body] is origin._bodies[body] for body in force.bodies)
+
+    found = {name: before[name] if same(name, f) else f.loads(tree.places, model) for name, f in model._forces.items()}
+    model.kept("tree")["loads"] = found
+    return found
 
 
 def is_passive(tree: Tree) -> bool:

@@ -14,6 +14,8 @@ pushes, slides  the force in NumPy where `proved`: the trapezoidal step then has
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -43,7 +45,7 @@ class Load(NamedTuple):
 
     kernels: Kernels
     account: str
-    numbers: Array
+    numbers: list[float]
 
 
 class Push(NamedTuple):
@@ -97,6 +99,17 @@ def at_point(default: Any = _ORIGIN) -> Any:
     return vector(default, "m", changes=False)
 
 
+@functools.cache
+def _fields(cls: Any) -> tuple[Any, ...]:
+    return dataclasses.fields(cls)
+
+
+@functools.cache
+def _body_fields(cls: Any) -> tuple[tuple[str, bool], ...]:
+    """(Name of a field that names a body, whether that may be the world.)"""
+    return tuple((f.name, f.metadata["world"]) for f in _fields(cls) if "body" in f.metadata)
+
+
 # the force ---------------------------------------------------------------------------------------------------------------------------
 
 
@@ -113,7 +126,7 @@ class Force:
     writable: ClassVar[bool] = True  # to files
 
     def __post_init__(self) -> None:
-        for f in self._fields():
+        for f in _fields(type(self)):
             if "check" in f.metadata:
                 object.__setattr__(self, f.name, f.metadata["check"](self.owner, f.name, getattr(self, f.name)))
         self.check()
@@ -122,18 +135,14 @@ class Force:
         """Refuse values that do not go together; each alone has been checked."""
 
     @classmethod
-    def _fields(cls) -> tuple[Any, ...]:
-        return dataclasses.fields(cls)  # type: ignore[arg-type]
-
-    @classmethod
     def values(cls) -> tuple[str, ...]:
         """What `with_values` may change."""
-        return tuple(f.name for f in cls._fields() if f.metadata.get("changes"))
+        return tuple(f.name for f in _fields(cls) if f.metadata.get("changes"))
 
     @classmethod
     def units(cls) -> dict[str, str]:
         """Units of the fields that have some."""
-        return {f.name: f.metadata["units"] for f in cls._fields() if "units" in f.metadata}
+        return {f.name: f.metadata["units"] for f in _fields(cls) if "units" in f.metadata}
 
     @classmethod
     def has_potential(cls) -> bool:
@@ -143,13 +152,13 @@ class Force:
     @property
     def ends(self) -> tuple[str, ...]:
         """Names of the bodies that it acts on, the world among them."""
-        return tuple(getattr(self, f.name) for f in self._fields() if "body" in f.metadata)
+        return tuple(getattr(self, name) for name, _ in _body_fields(type(self)))
 
     @property
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it acts on."""
-        allowed = {getattr(self, f.name) for f in self._fields() if f.metadata.get("world")}
-        return tuple(name for name in self.ends if name != WORLD or name not in allowed)
+        given = ((getattr(self, name), world) for name, world in _body_fields(type(self)))
+        return tuple(name for name, world in given if not (world and name == WORLD))
 
     @property
     def owner(self) -> str:
@@ -216,7 +225,8 @@ def group(loads: list[Load]) -> Array:
     kernels, account, numbers = loads[0]
     slots = {name: slot_of(kernel) for name, kernel in kernels._asdict().items() if kernel is not None}
     length, column = GROUP.size + len(loads) * len(numbers), account_layout.WORKS.index(account)
-    return np.concatenate([GROUP.filled(length=length, stride=len(numbers), column=column, **slots), *(load.numbers for load in loads)])
+    head = GROUP.filled(length=length, stride=len(numbers), column=column, **slots)
+    return np.array([*head, *itertools.chain.from_iterable(load.numbers for load in loads)])
 
 
 REGISTERED: dict[str, type[Force]] = {}
