@@ -51,7 +51,9 @@ def _imports(path: Path, root: Path) -> tuple[Path, ...]:
 
 @functools.cache
 def below(path: Path, root: Path) -> tuple[Path, ...]:
-    """A file and all that it imports, directly or not."""
+    """A file and all that it imports, directly or not; nothing for code that was typed and is in no file."""
+    if not path.is_file():
+        return ()
     seen, waiting = {path}, [path]
     while waiting:
         fresh = set(_imports(waiting.pop(), root)) - seen

@@ -95,7 +95,7 @@ def _keep(dispatcher: LeanDispatcher) -> None:
     """Let a root be cached: done when it is first compiled, since looking for folders costs time at import."""
     folder = _folder(dispatcher.py_func)
     if folder is not None:
-        with cache_in(folder):
+        with cache_in(folder), contextlib.suppress(RuntimeError):  # no locator: a kernel typed into an interpreter has no file
             dispatcher.enable_caching()
 
 

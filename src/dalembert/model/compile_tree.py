@@ -183,7 +183,7 @@ def _loads(tree: Tree, model: Model) -> dict[str, list[Load]]:
     """Loads by the names of forces; a frozen model keeps them, and takes over what is the same in the one that it was made from."""
     if not model._frozen:
         return {name: f.loads(tree.places, model) for name, f in model._forces.items()}
-    origin = model.kept("origin").get("tree")
+    origin: Any = model.kept("origin").get("tree")
     before = {} if origin is None else origin.kept("tree").get("loads", {})
 
     def same(name: str, force: Any) -> bool:

@@ -99,15 +99,15 @@ def at_point(default: Any = _ORIGIN) -> Any:
     return vector(default, "m", changes=False)
 
 
-@functools.cache
-def _fields(cls: Any) -> tuple[Any, ...]:
-    return dataclasses.fields(cls)
+_fields: Callable[[Any], tuple[Any, ...]] = functools.cache(dataclasses.fields)
 
 
-@functools.cache
-def _body_fields(cls: Any) -> tuple[tuple[str, bool], ...]:
+def _naming_bodies(cls: Any) -> tuple[tuple[str, bool], ...]:
     """(Name of a field that names a body, whether that may be the world.)"""
     return tuple((f.name, f.metadata["world"]) for f in _fields(cls) if "body" in f.metadata)
+
+
+_body_fields: Callable[[Any], tuple[tuple[str, bool], ...]] = functools.cache(_naming_bodies)
 
 
 # the force ---------------------------------------------------------------------------------------------------------------------------
