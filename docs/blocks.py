@@ -76,7 +76,7 @@ def run(path: Path) -> list[tuple[Block, str]]:
     with elsewhere():
         for block in blocks(path):
             printed = io.StringIO()
-            source = compile("\n" * (block.line - 1) + block.code, f"<{block.page}>", "exec")
+            source = compile("\n" * (block.line - 1) + block.code, f"<{block.page}>", "exec", dont_inherit=True)
             with contextlib.redirect_stdout(printed):
                 exec(source, names)
             done.append((block, printed.getvalue()))

@@ -10,6 +10,7 @@ import pytest
 
 import dalembert as dal
 from dalembert import registry
+from dalembert.model import forces
 
 ROOT = Path(__file__).parents[2]
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
@@ -45,10 +46,12 @@ blocks, generate = tool("blocks"), tool("generate")
 
 @pytest.fixture(autouse=True)
 def clean_registry():
-    """Pages and examples register steppers of their own."""
+    """Pages and examples register steppers and forces of their own."""
     registry.load_all()
-    before = dict(registry._steppers)
+    before, known = dict(registry._steppers), forces.kinds()
     yield
+    forces.REGISTERED.clear()
+    forces.REGISTERED.update(known)
     registry._steppers.clear()
     registry._steppers.update(before)
 

@@ -13,11 +13,10 @@ from dalembert.comparison.tree_momentum import momentum_of_tree
 from dalembert.families import find_family
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
+from dalembert.model.forces import features
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
 from dalembert.runs.trajectory import Trajectory
-
-FORCED = {"wrench", "damping", "function", "force", "drive"}
 
 
 class Energy(NamedTuple):
@@ -29,8 +28,7 @@ class Energy(NamedTuple):
 
 def forced(model: Any) -> bool:
     """True if more than gravity, springs and joint stiffness acts; forces or damping beside a Lagrangian."""
-    damped = any(getattr(f, "damping", 0.0) > 0.0 for f in model.forces)
-    return damped or bool(find_family(model).features(model) & FORCED)
+    return bool(find_family(model).features(model) & {"damping", "force", "drive", *features(conservative=False)})
 
 
 def is_tree(model: Any) -> bool:

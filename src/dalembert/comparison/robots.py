@@ -14,6 +14,7 @@ from dalembert.comparison.tree_momentum import floats
 from dalembert.errors import OptionError
 from dalembert.families import find_family, fitting
 from dalembert.model import Model
+from dalembert.model.forces import features
 from dalembert.model.parts import WORLD
 from dalembert.model.rotation import Array, quat_conj, rotate
 from dalembert.registry import steppers
@@ -21,13 +22,12 @@ from dalembert.runs import choice
 
 RIVALS = ("mujoco:euler", "mujoco:implicitfast", "mujoco:rk4")
 ROUGH = {"contact", "limits", "spherical limits", "joint friction", "loops"}  # what no comparison includes
-SMOOTHED = (*sorted(ROUGH), "damping", "stiffness", "spring", "wrench", "function")
 BENT = 0.3  # of a random start: rad or m
 
 
 def smooth(model: Model, armature: bool = True) -> Model:
     """A copy without contacts, damping, joint friction, stiffness, limits, loops, forces; without armature if that is not wanted."""
-    left = model.without(SMOOTHED if armature else (*SMOOTHED, "armature"))
+    left = model.without((*ROUGH, "damping", "stiffness", *features(), *(() if armature else ("armature",))))
     return left.copy()
 
 
@@ -70,7 +70,7 @@ def default_methods(model: Model, h: float, ignore: tuple[str, ...] = ()) -> lis
 def check_energy(model: Model) -> None:
     """OptionError for a machine whose energy is not conserved: methods could not be told apart by it."""
     damped = [j.name for j in model.joints if j.damping > 0]
-    forces = sorted({f.kind for f in model.forces if f.kind != "spring" or f.damping > 0})
+    forces = sorted({f.kind for f in model.forces if not f.has_potential() or "damping" in f.features})
     if not damped and not forces:
         return
     what = [f"damping of {len(damped)} joints ({', '.join(damped[:3])}{', ...' if len(damped) > 3 else ''})"] if damped else []

@@ -29,10 +29,9 @@ ROWS = 20_000  # nodes at a time: poses of all bodies take memory
 def floats(model: Model) -> bool:
     """True if nothing but gravity acts on the machine from outside."""
     held = any(j.parent == WORLD and j.kind != "free" for j in model.joints) or any(WORLD in (x.parent, x.child) for x in model.loops)
-    tied = any(WORLD in (getattr(f, "body_a", ""), getattr(f, "body_b", "")) for f in model.forces)
-    pushed = any(f.kind in ("wrench", "damper", "function") for f in model.forces)
+    pushed = any(f.kept({WORLD}, lambda body, x: np.asarray(x)) is not None for f in model.forces)
     braked = any(j.kind == "free" and j.damping > 0 for j in model.joints)
-    return not (held or tied or pushed or braked)
+    return not (held or pushed or braked)
 
 
 def momentum_of_tree(traj: Trajectory) -> Array:

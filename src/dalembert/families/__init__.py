@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import UnsupportedError
+from dalembert.model import forces
 from dalembert.model.rotation import Array
 
 
@@ -25,7 +26,8 @@ class Family:
 
     kind: the key of its steppers in the registry; two families of one kind differ in the state that their steppers keep.
     of: the kind of system, `System.kind`. rank: the smaller, the more special.
-    accounted: features whose work and impulse are summed up along the run by `ledger`; a control always is.
+    accounted: features whose work and impulse are summed up along the run by `ledger`, "forces" being all forces on bodies without a
+    potential; a control always is.
     partial: an account is kept only where such a feature or a control acts; without one the impulse of weight and springs is not known.
     compose: the system array for the weights of a composition, where the family's steps go by them.
     usable: a checkpoint whose notes beside the mechanics are put in order where they cannot be used.
@@ -79,7 +81,8 @@ class Family:
 
     def keeps_account(self, model: Any, controlled: bool) -> bool:
         """True if a run of the model keeps an account."""
-        return controlled or bool(self.features(model) & self.accounted)
+        working = forces.features(conservative=False) if "forces" in self.accounted else frozenset()
+        return controlled or bool(self.features(model) & (self.accounted | working))
 
     def read(self, model: Any, system: Array, states: Array, kept: bool) -> dict[str, Any]:
         """What recorded states tell; kept: with an account."""

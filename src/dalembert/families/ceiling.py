@@ -21,9 +21,9 @@ RUNAWAY = 9.0
 
 
 def expect(model: Model, system: Array, q: Array, v: Array, state: Array) -> None:
-    """Write the ceiling into the state of the start, 0 (none) where a wrench, a function or a joint may drive the machine, or its
-    weight by way of a joint that lets it fall for ever. That state holds the momentum: T = p . v/2."""
-    driven = model.driven or any(f.kind in ("wrench", "function") for f in model.forces)
+    """Write the ceiling into the state of the start, 0 (none) where a force or a joint may drive the machine, or its weight by way of a
+    joint that lets it fall for ever. That state holds the momentum: T = p . v/2."""
+    driven = model.driven or any(f.drives for f in model.forces)
     with np.errstate(over="ignore", invalid="ignore"):  # of velocities that no step can take
         energy = 0.5 * float(state[len(q) : len(q) + len(v)] @ v) + elastic(model, system, q) + fall(system)
     ceiling = RUNAWAY * energy
@@ -43,9 +43,9 @@ def _links(system: Array) -> Array:
 
 
 def elastic(model: Model, system: Array, q: Array) -> float:
-    """Energy of springs, joint stiffness and limits that are exceeded."""
+    """Energy of springs and other forces, joint stiffness and limits that are exceeded."""
     springs, stops = 0.0, 0.0
-    if any(f.kind == "spring" for f in model.forces) or any(j.stiffness for j in model.joints):
+    if any(f.has_potential() for f in model.forces) or any(j.stiffness for j in model.joints):
         poses = model.poses(q)
         weight = sum(b.mass * (g[:3, 3] + g[:3, :3] @ b.com) @ model.gravity for b, g in zip(model.bodies, poses, strict=True))
         springs = max(float(model.potential_energy(q) + weight), 0.0)

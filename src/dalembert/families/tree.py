@@ -16,9 +16,7 @@ from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
 from dalembert.model.rotation import Array
 
-ACCOUNTED = frozenset(
-    {"wrench", "damping", "limits", "function", "drive"}
-)  # gravity and springs have a potential, and momenta that they keep
+ACCOUNTED = frozenset({"forces", "damping", "limits", "drive"})  # gravity and springs have a potential, and momenta that they keep
 
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:

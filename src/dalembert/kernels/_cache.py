@@ -42,14 +42,18 @@ def _imports(path: Path, root: Path) -> tuple[Path, ...]:
     """Files of the package that a file imports: modules, and functions of modules."""
     found = set()
     for module, names, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
-        candidates = [module or plain] + [f"{module}.{name}" for name in re.findall(r"\w+", names)]
-        found |= {file for file in (_file(root, c) for c in candidates) if file is not None}
+        inner = [_file(root, f"{module}.{name}") for name in re.findall(r"\w+", re.sub(r"\bas\s+\w+", "", names))]
+        if plain or None in inner:  # a package whose modules are imported gives nothing of its own
+            inner.append(_file(root, module or plain))
+        found |= {file for file in inner if file is not None}
     return tuple(sorted(found))
 
 
 @functools.cache
 def below(path: Path, root: Path) -> tuple[Path, ...]:
-    """A file and all that it imports, directly or not."""
+    """A file and all that it imports, directly or not; nothing for code that was typed and is in no file."""
+    if not path.is_file():
+        return ()
     seen, waiting = {path}, [path]
     while waiting:
         fresh = set(_imports(waiting.pop(), root)) - seen

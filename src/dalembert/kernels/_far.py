@@ -8,6 +8,8 @@ machine code from the cache finds it in every process:
 
     address == 0  ->  resolver()  ->  Python takes the GIL, compiles or loads the kernel, and writes the address
 
+Where the caller is not to know which kernel it calls, data hold where the slot is (`slot`, `call_by_slot`).
+
 A call costs about 2 ns more than a direct one. If compiling is interrupted or fails, the kernel returns 0 and the error is raised when
 control is back in Python (`raise_pending`).
 """
@@ -23,6 +25,7 @@ from numba.core import cgutils, types
 from numba.core.extending import _Intrinsic
 
 _WORD = ir.IntType(64)
+_SLOT = ir.ArrayType(_WORD, 2)
 _RESOLVER = ir.FunctionType(ir.VoidType(), [])
 _pending: list[BaseException] = []
 
@@ -58,6 +61,11 @@ class Far(_Intrinsic):  # type: ignore[misc]
         except BaseException as error:  # compiled code cannot carry it: kept until Python has control again
             _pending.append(error)
 
+    @property
+    def slot(self) -> int:
+        """Where the slot is."""
+        return ctypes.addressof(self._slot)
+
     def __call__(self, *args: Any) -> Any:
         """From Python."""
         return self.dispatcher(*args)
@@ -76,9 +84,35 @@ def call_by_address(name: str, sig: Any) -> Any:
         value = builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
         return context.get_dummy_value() if sig.return_type == types.void else value
 
-    names = ["typing_context", "address", *(f"a{i}" for i in range(len(sig.args)))]
-    signature = inspect.Signature([inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names])
-    define.__signature__ = signature  # type: ignore[attr-defined]
+    return _positional(name, define, "address", len(sig.args))
+
+
+def with_pointers(sig: Any) -> Any:
+    """A signature with bare pointers in place of arrays: they pass in registers, while the seven words of an array do not."""
+    return sig.return_type(*(types.CPointer(a.dtype) if isinstance(a, types.Array) else a for a in sig.args))
+
+
+def call_by_slot(name: str, sig: Any) -> Any:
+    """An intrinsic call(slot, *arguments): the kernel `with_pointers` whose slot is at an address, called without a wrapper."""
+    whole, bare = sig.return_type(types.int64, *sig.args), with_pointers(sig)
+
+    def define(typing_context: Any, slot: Any, *args: Any) -> Any:
+        return whole, generate
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        given = [
+            context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
+            for kind, value in zip(sig.args, args[1:], strict=True)
+        ]
+        return _through(context, builder, builder.inttoptr(args[0], _SLOT.as_pointer()), bare, given, native=True)
+
+    return _positional(name, define, "slot", len(sig.args))
+
+
+def _positional(name: str, define: Any, first: str, count: int) -> Any:
+    """An intrinsic that takes a number and so many arguments."""
+    names = ["typing_context", first, *(f"a{i}" for i in range(count))]
+    define.__signature__ = inspect.Signature([inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names])
     call = _Intrinsic(name, define)
     call._register()
     return call
@@ -91,18 +125,29 @@ def _call_through(name: str, sig: Any) -> Callable[..., Any]:
         return sig, generate
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        slot = builder.module.globals.get(name) or cgutils.add_global_variable(builder.module, ir.ArrayType(_WORD, 2), name)
-        address, resolver = (builder.gep(slot, [_WORD(0), _WORD(k)]) for k in (0, 1))
-        with builder.if_then(builder.icmp_unsigned("==", builder.load(address), _WORD(0)), likely=False):
-            builder.call(builder.inttoptr(builder.load(resolver), _RESOLVER.as_pointer()), [])
-        returned = None if sig.return_type == types.void else context.get_value_type(sig.return_type)
-        out = None if returned is None else cgutils.alloca_once_value(builder, ir.Constant(returned, 0))
-        found = builder.load(address)
-        with builder.if_then(builder.icmp_unsigned("!=", found, _WORD(0)), likely=True):
-            kind = ir.FunctionType(returned or context.get_value_type(types.void), [context.get_value_type(a) for a in sig.args])
-            value = builder.call(builder.inttoptr(found, kind.as_pointer()), args)
-            if out is not None:
-                builder.store(value, out)
-        return context.get_dummy_value() if out is None else builder.load(out)
+        slot = builder.module.globals.get(name) or cgutils.add_global_variable(builder.module, _SLOT, name)
+        return _through(context, builder, slot, sig, args)
 
     return define
+
+
+def _through(context: Any, builder: Any, slot: Any, sig: Any, args: Any, native: bool = False) -> Any:
+    """Code of a call through a slot. native: by Numba's own convention, (where the result goes, where an error goes, arguments)."""
+    address, resolver = (builder.gep(slot, [_WORD(0), _WORD(k)]) for k in (0, 1))
+    with builder.if_then(builder.icmp_unsigned("==", builder.load(address), _WORD(0)), likely=False):
+        builder.call(builder.inttoptr(builder.load(resolver), _RESOLVER.as_pointer()), [])
+    returned = None if sig.return_type == types.void else context.get_value_type(sig.return_type)
+    out = None if returned is None else cgutils.alloca_once_value(builder, ir.Constant(returned, 0))
+    found = builder.load(address)
+    with builder.if_then(builder.icmp_unsigned("!=", found, _WORD(0)), likely=True):
+        if native:
+            kind = context.call_conv.get_function_type(sig.return_type, sig.args)
+            result, error = (cgutils.alloca_once(builder, a.pointee) for a in kind.args[:2])
+            builder.call(builder.inttoptr(found, kind.as_pointer()), [result, error, *args])
+            value = builder.load(result)
+        else:
+            kind = ir.FunctionType(returned or context.get_value_type(types.void), [context.get_value_type(a) for a in sig.args])
+            value = builder.call(builder.inttoptr(found, kind.as_pointer()), args)
+        if out is not None:
+            builder.store(value, out)
+    return context.get_dummy_value() if out is None else builder.load(out)

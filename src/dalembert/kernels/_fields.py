@@ -5,6 +5,7 @@
     Count(name, meaning)            a whole number, not negative
 
     RECORD = Record(parts)          fixed sizes: RECORD.starts are the offsets of its parts, RECORD.size where they end
+        RECORD.filled(name=value)           one of them, by name
     LAYOUT = Layout(name, entries)  sizes that are known when a machine is compiled:
         LAYOUT.lay(start, numbers, sizes)   one number per entry for the system array: where each part starts, or the number itself
         read = LAYOUT.reader(base, skip)    s = read(system), in kernels: all of them, by name: work[s.v + i], s.tol
@@ -60,6 +61,18 @@ class Record:
         ends = (start + np.cumsum([int(part.size) for part in parts])).tolist()
         self.starts: tuple[int, ...] = (start, *ends[:-1])
         self.size: int = ends[-1]
+        self.places = {part.name: (start, int(part.size)) for part, start in zip(parts, self.starts, strict=True)}
+
+    def filled(self, **values: Any) -> list[float]:
+        """A record with these values, by name; 0 where none is given."""
+        out = [0.0] * self.size
+        for name, value in values.items():
+            start, size = self.places[name]
+            given = [float(value)] if size == 1 else [float(x) for x in value]
+            if len(given) != size:
+                raise ValueError(f"{name} has {len(given)} numbers; expected {size}")
+            out[start : start + size] = given
+        return out
 
 
 class Layout:

@@ -4,6 +4,7 @@
     @inline                      the same, but copied into its callers: for the small helpers of an inner loop
     @apart                       the same, but never copied into its callers: for what is large and called from several places
     @far(SIG)                    a kernel of one signature that is compiled when it is first called, however large its callers
+    @slotted(SIG)                a far kernel that data choose: slot_of(function) is its number, by_slot(name, SIG) makes call(number, ...)
     first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
     front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
     call_at(address, x, i, y, j) calls machine code made elsewhere, void f(const double *x, double *y), from compiled code
@@ -27,9 +28,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
+from numba.np.arrayobj import populate_array
 
 from dalembert.kernels import _cache
-from dalembert.kernels._far import Far, call_by_address, raise_pending
+from dalembert.kernels._far import Far, call_by_address, call_by_slot, raise_pending, with_pointers
 from dalembert.kernels._lean import LeanDispatcher
 
 # Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is
@@ -93,7 +95,7 @@ def _keep(dispatcher: LeanDispatcher) -> None:
     """Let a root be cached: done when it is first compiled, since looking for folders costs time at import."""
     folder = _folder(dispatcher.py_func)
     if folder is not None:
-        with cache_in(folder):
+        with cache_in(folder), contextlib.suppress(RuntimeError):  # no locator: a kernel typed into an interpreter has no file
             dispatcher.enable_caching()
 
 
@@ -123,9 +125,50 @@ def far(sig: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         if JIT_DISABLED:
             return function
-        return Far(_lean(function), sig, lambda dispatcher, sig: first_class(dispatcher, sig).__wrapper_address__())
+        return Far(_lean(function), sig, _entry_of)
 
     return decorate
+
+
+def _entry_of(dispatcher: Any, sig: Any) -> int:
+    return int(first_class(dispatcher, sig).__wrapper_address__())
+
+
+def _native_of(dispatcher: Any, sig: Any) -> int:
+    return first_class(dispatcher, sig).native_address  # type: ignore[no-any-return]
+
+
+@intrinsic
+def _endless(typing_context, pointer):  # type: ignore[no-untyped-def]
+    """The array of float64 at a pointer, longer than any."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        array = context.make_array(ARRAY)(context, builder)
+        word = context.get_constant(types.intp, 8)
+        long = context.get_constant(types.intp, 1 << 40)
+        populate_array(array, data=args[0], shape=(long,), strides=(word,), itemsize=word, meminfo=None)
+        return array._getvalue()
+
+    return ARRAY(pointer), generate
+
+
+def slotted(sig: Any) -> Callable[[Callable[..., Any]], Any]:
+    """A far kernel for callers that find it by a number in an array (`slot_of`, `by_slot`): it sees arrays without their ends."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        return function if JIT_DISABLED else Far(_lean(_of_pointers(function, sig)), with_pointers(sig), _native_of)
+
+    return decorate
+
+
+def _of_pointers(function: Callable[..., Any], sig: Any) -> Any:
+    """The function behind bare pointers. Its code claims to stand in the same file, so that it is cached like that."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    given = (f"endless({n})" if isinstance(a, types.Array) else n for n, a in zip(names, sig.args, strict=True))
+    text = "\n" * (function.__code__.co_firstlineno - 1) + f"def outer({', '.join(names)}): return inner({', '.join(given)})"
+    scope: dict[str, Any] = {"endless": _endless, "inner": inline(function), "__name__": function.__module__}
+    exec(compile(text, function.__code__.co_filename, "exec"), scope)
+    return functools.update_wrapper(scope["outer"], function, assigned=("__name__", "__qualname__", "__doc__"), updated=())
 
 
 class FirstClass(types.WrapperAddressProtocol):
@@ -138,6 +181,7 @@ class FirstClass(types.WrapperAddressProtocol):
         result = dispatcher.get_compile_result(sig)
         self.dispatcher, self._sig = dispatcher, sig
         self._address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
+        self.native_address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
         self._entry = result.entry_point
 
     def __wrapper_address__(self) -> int:
@@ -192,6 +236,30 @@ def by_address(name: str, sig: Any) -> Any:
 
 def _call_plainly(function: Any, *args: Any) -> Any:
     return function(*args)
+
+
+_by_number: list[Callable[..., Any]] = []
+
+
+def slot_of(function: Any) -> int:
+    """The number that stands for a slotted kernel in an array, never 0: where its slot is. Without the compiler: its place in a list.
+
+    It holds in this process alone.
+    """
+    if not JIT_DISABLED:
+        return int(function.slot)
+    if function not in _by_number:
+        _by_number.append(function)
+    return _by_number.index(function) + 1
+
+
+def by_slot(name: str, sig: Any) -> Any:
+    """call(number, *arguments) for slotted kernels of one signature: see `slot_of`."""
+    return _call_numbered if JIT_DISABLED else call_by_slot(name, sig)
+
+
+def _call_numbered(number: int, *args: Any) -> Any:
+    return _by_number[number - 1](*args)
 
 
 def compiled(function: Callable[..., Any], sig: Any) -> Any:

@@ -20,6 +20,7 @@ from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
 from dalembert.model import compile_constraints, patch_tree
 from dalembert.model.features import acting
+from dalembert.model.forces import Load, group
 from dalembert.model.parts import WORLD, Body, Joint
 from dalembert.model.rotation import Array, cross, matrix
 
@@ -61,6 +62,10 @@ class Place:
     link: int
     R: Array
     p: Array
+
+    def at(self, point: Any) -> Array:
+        """A point of the body in the frame of the link."""
+        return self.R @ np.array(point) + self.p
 
 
 @dataclass
@@ -174,9 +179,29 @@ def system_array(model: Model, options: dict[str, Any]) -> Array:
     return np.array(known["system"])
 
 
-def load_records(tree: Tree, model: Model) -> list[Array]:
-    """Records of all forces that have one."""
-    return [load for f in model.forces for load in _load(tree, model, f)]
+def load_groups(tree: Tree, model: Model) -> list[Array]:
+    """The loads of all forces, in groups that the same kernels serve; those without a potential first."""
+    found: dict[Any, list[Load]] = {}
+    for loads in _loads(tree, model).values():
+        for load in loads:
+            found.setdefault((load.kernels.energy is not None, load.kernels, load.account), []).append(load)
+    return [group(found[key]) for key in sorted(found, key=lambda key: key[0])]
+
+
+def _loads(tree: Tree, model: Model) -> dict[str, list[Load]]:
+    """Loads by the names of forces; a frozen model keeps them, and takes over what is the same in the one that it was made from."""
+    if not model._frozen:
+        return {name: f.loads(tree.places, model) for name, f in model._forces.items()}
+    origin: Any = model.kept("origin").get("tree")
+    before = {} if origin is None else origin.kept("tree").get("loads", {})
+
+    def same(name: str, force: Any) -> bool:
+        there = name in before and origin._forces[name] is force
+        return there and all(model._bodies[body] is origin._bodies[body] for body in force.bodies)
+
+    found = {name: before[name] if same(name, f) else f.loads(tree.places, model) for name, f in model._forces.items()}
+    model.kept("tree")["loads"] = found
+    return found
 
 
 def is_passive(tree: Tree) -> bool:
@@ -188,14 +213,14 @@ def _system_array(model: Model) -> Array:
     tree = build_tree(model)
     if not tree.links:
         raise UnsupportedError(f"{model!r} has no degree of freedom.")
-    records = load_records(tree, model)
+    loads = load_groups(tree, model)
     n, nq, nv = len(tree.links), model.nq, model.nv
     at_loads = at.HEADER + n * at.LINK_SIZE
-    s = np.zeros(at_loads + len(records) * at.LOAD_SIZE)
+    s = np.concatenate([np.zeros(at_loads), *loads])
     scratch = n * at.SCRATCH
     s[at.LINKS], s[at.NQ], s[at.NV] = n, nq, nv
     s[at.GRAVITY : at.GRAVITY + 3] = model.gravity
-    s[at.LOADS], s[at.AT_LOADS] = len(records), at_loads
+    s[at.LOADS], s[at.AT_LOADS] = len(loads), at_loads
     s[at.AT_Q], s[at.AT_V], s[at.AT_TAU] = scratch, scratch + nq, scratch + nq + nv
     s[at.AT_ACC], s[at.AT_CALL] = scratch + nq + 2 * nv, scratch + nq + 3 * nv
     s[at.AT_FREE] = s[at.AT_CALL] + 2 + nq + 2 * nv
@@ -204,8 +229,6 @@ def _system_array(model: Model) -> Array:
     for i, link in enumerate(tree.links):
         s[at.HEADER + i * at.LINK_SIZE : at.HEADER + (i + 1) * at.LINK_SIZE] = record_of(link)
         s[at.HEADER + i * at.LINK_SIZE + at.CARRIED] = _carried(tree, link)
-    for k, record in enumerate(records):
-        s[at_loads + k * at.LOAD_SIZE : at_loads + (k + 1) * at.LOAD_SIZE] = record
     return compile_constraints.append(s, model, tree)
 
 
@@ -230,45 +253,6 @@ def record_of(link: Link) -> Array:
     r[at.ARMATURE], r[at.DAMPING], r[at.STIFFNESS], r[at.REST] = joint.armature, joint.damping, joint.stiffness, getattr(joint, "rest", 0.0)
     r[at.LIMIT_LOW], r[at.LIMIT_HIGH] = (-np.inf, np.inf) if joint.limits is None or link.kind > at.PRISMATIC else joint.limits
     return r
-
-
-def _load(tree: Tree, model: Model, force: Any) -> list[Array]:
-    """The record of a force; none for a force on a body that is fixed to the world."""
-    kind = force.kind
-    if kind in ("wrench", "damper"):
-        place = tree.places[force.body]
-        if place.link < 0:
-            return []
-        r = np.zeros(at.LOAD_SIZE)
-        r[at.LOAD_LINK] = place.link
-        point = np.array(force.point) if kind == "wrench" else model.body(force.body).com
-        r[at.LOAD_POINT : at.LOAD_POINT + 3] = place.R @ point + place.p
-        if kind == "damper":
-            r[at.LOAD_KIND], r[at.LOAD_FORCE], r[at.LOAD_TORQUE] = 3, force.linear, force.angular
-        else:
-            turn = place.R if force.frame == "body" else np.eye(3)
-            r[at.LOAD_KIND] = 0 if force.frame == "body" else 1
-            r[at.LOAD_FORCE : at.LOAD_FORCE + 3] = turn @ force.force
-            r[at.LOAD_TORQUE : at.LOAD_TORQUE + 3] = turn @ force.torque
-        return [r]
-    if kind == "spring":
-        return _spring(tree, force)
-    return []
-
-
-def _spring(tree: Tree, force: Any) -> list[Array]:
-    ends = [(tree.places[force.body_a], np.array(force.point_a)), (tree.places[force.body_b], np.array(force.point_b))]
-    if ends[0][0].link < 0:
-        ends.reverse()
-    if ends[0][0].link < 0:
-        return []
-    r = np.zeros(at.LOAD_SIZE)
-    r[at.LOAD_KIND] = 2
-    for (place, point), slot, where in zip(ends, (at.LOAD_LINK, at.LOAD_LINK_B), (at.LOAD_POINT, at.LOAD_POINT_B), strict=True):
-        r[slot] = place.link
-        r[where : where + 3] = place.R @ point + place.p
-    r[at.LOAD_STIFFNESS], r[at.LOAD_LENGTH], r[at.LOAD_DAMPING] = force.stiffness, force.rest_length, force.damping
-    return [r]
 
 
 def initial_state(system: Array, q: Array, v: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.errors import OptionError
+from dalembert.kernels._far import raise_pending
 from dalembert.kernels._jit import first_class
 from dalembert.kernels.tree import jacobian
 from dalembert.kernels.tree import layout as at
@@ -75,7 +76,9 @@ class TreeDynamics:
         """Accelerations under tau and all forces of the model."""
         self._state(q, v)
         self._put(self.tau, "tau", np.zeros(self.nv) if tau is None else tau, self.nv)
-        if not accelerations(self.system, self.work, self.q, self.v, self.tau, self.acc):
+        found = accelerations(self.system, self.work, self.q, self.v, self.tau, self.acc)
+        raise_pending()
+        if not found:
             raise OptionError("forward dynamics: the tree has a joint without inertia behind it; add mass or armature.")
         return self.work[self.acc : self.acc + self.nv].copy()
 
@@ -85,6 +88,7 @@ class TreeDynamics:
         self._put(self.acc, "a", a, self.nv)
         work = self.work
         inverse_dynamics(self.system if passive else self.bare, work, self.q, self.v, self.acc, self.tau)
+        raise_pending()
         found = work[self.tau : self.tau + self.nv].copy()
         if not passive:
             return found

@@ -4,7 +4,8 @@ A method says which features it handles; the others are refused until a run is t
 that it sees: out of its motion, its energy and its report.
 
     gravity, armature, damping (of joints, dampers, springs), stiffness (of joints), joint friction, limits (all), spherical limits,
-    drive (of joints), spring, wrench, function (forces), motors, loops, nonholonomic (rolling, blades), contact (model/touching.py)
+    drive (of joints), spring, wrench, function and those of further forces (model/forces), motors, loops, nonholonomic (rolling, blades),
+    contact (model/touching.py)
     loop damping, loop friction, loop stiffness, loop limits, loop motors (of joints that close loops), compliance (of all joints)
 """
 
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.errors import ModelError, UnknownNameError
-from dalembert.model import validate
+from dalembert.model import forces, validate
 from dalembert.model.parts import WORLD
 from dalembert.model.touching import remove_contacts, touching
 
@@ -29,15 +30,13 @@ OTHER_NAMES = {"friction": "joint friction"}
 
 def acting(model: Model) -> set[str]:
     """Names of the features that a model has. Motors act by a control alone, so no method need know of them."""
-    found = {{"damper": "damping"}.get(f.kind, f.kind) for f in model.forces}
+    found = {feature for f in model.forces for feature in f.features}
     if np.any(model.gravity != 0.0):
         found.add("gravity")
     if model.loops:
         found.add("loops")
     if model.nonholonomic:
         found.add("nonholonomic")
-    if any(getattr(f, "damping", 0.0) > 0.0 for f in model.forces):
-        found.add("damping")
     for joint in model.joints:
         found |= {OTHER_NAMES.get(w, w) for w in ("damping", "friction", "stiffness", "armature") if getattr(joint, w) > 0.0}
         if joint.drive is not None:
@@ -83,17 +82,9 @@ def _of_loops(**values: Any) -> Callable[[Model], None]:
     return remove
 
 
-def _forces(kind: str) -> Callable[[Model], None]:
-    def remove(m: Model) -> None:
-        m._forces = {name: f for name, f in m._forces.items() if f.kind != kind}
-
-    return remove
-
-
-def _damping(m: Model) -> None:
-    _of_joints(damping=0.0)(m)
-    left = {name: f for name, f in m._forces.items() if f.kind != "damper" and not (f.kind == "spring" and f.stiffness == 0.0)}
-    m._forces = {name: replace(f, damping=0.0) if f.kind == "spring" else f for name, f in left.items()}
+def _of_forces(m: Model, feature: str) -> None:
+    left = ((name, f.without(feature)) for name, f in m._forces.items())
+    m._forces = {name: f for name, f in left if f is not None}
 
 
 def _compliance(m: Model) -> None:
@@ -117,16 +108,13 @@ def _gravity(m: Model) -> None:
 REMOVALS: dict[str, Callable[[Model], None]] = {
     "contact": remove_contacts,
     "gravity": _gravity,
-    "damping": _damping,
+    "damping": _of_joints(damping=0.0),
     "stiffness": _of_joints(stiffness=0.0, rest=0.0),
     "joint friction": _of_joints(friction=0.0),
     "armature": _of_joints(armature=0.0),
     "drive": _of_joints(drive=None),
     "limits": _of_joints(limits=None),
     "spherical limits": _of_joints(("spherical",), limits=None),
-    "spring": _forces("spring"),
-    "wrench": _forces("wrench"),
-    "function": _forces("function"),
     "motors": lambda m: m._motors.clear(),
     "loops": _loops,
     "loop damping": _of_loops(damping=0.0),
@@ -141,7 +129,7 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
 
 def check(names: Any) -> tuple[str, ...]:
     """Names of features that can be taken out, one name or several; UnknownNameError for others."""
-    return validate.names("feature to ignore", names, REMOVALS, OTHER_NAMES)
+    return validate.names("feature to ignore", names, REMOVALS.keys() | forces.features(), OTHER_NAMES)
 
 
 def without(model: Model, names: Any) -> Model:
@@ -153,7 +141,9 @@ def without(model: Model, names: Any) -> Model:
         return model
     left = model.copy()
     for name in wanted:
-        REMOVALS[name](left)
+        if name in REMOVALS:
+            REMOVALS[name](left)
+        _of_forces(left, name)
     left._frozen = True
     return left
 

@@ -174,14 +174,13 @@ def kinetic_energy(model: Model, q: Array, v: Array) -> Array:
 
 
 def potential_energy(model: Model, q: Array) -> Array:
-    """-sum m g . x_com, springs k (d - l)^2/2, joint stiffness k |strain|^2/2."""
+    """-sum m g . x_com, what forces have stored, joint stiffness k |strain|^2/2."""
     total = np.zeros(q.shape[:-1])
     found = frames(model, q)
     for b in model.bodies:
         total = total - b.mass * point(found, b.name, b.com) @ model.gravity
     for f in model.forces:
-        if f.kind == "spring":
-            total = total + f.potential(point(found, f.body_a, f.point_a), point(found, f.body_b, f.point_b))
+        total = total + f.stored(lambda body, x: point(found, body, x))
     sq = model.q_slices()
     for j in model.joints:
         if j.stiffness > 0:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.kernels.tree import layout as at
+from dalembert.kernels.tree import load_layout
 from dalembert.model import compile_tree
 from dalembert.model.rotation import Array
 
@@ -49,8 +50,8 @@ def patched_array(model: Model, old: Model) -> Array | None:
         return None
     s = compile_tree.system_array(old, {})
     tree, before = compile_tree.build_tree(model), compile_tree.build_tree(old)
-    records = compile_tree.load_records(tree, model)
-    if len(records) != int(s[at.LOADS]):
+    loads, starts = compile_tree.load_groups(tree, model), [start for start, _ in load_layout.groups(s)]
+    if [len(load) for load in loads] != [int(s[start + load_layout.LENGTH]) for start in starts]:
         return None
     heavier = _links_of_changed_bodies(model, old, before)
     for i, (link, link_before) in enumerate(zip(tree.links, before.links, strict=True)):
@@ -61,9 +62,8 @@ def patched_array(model: Model, old: Model) -> Array | None:
             record[at.CARRIED] = carried
     s[at.GRAVITY : at.GRAVITY + 3] = model.gravity
     s[at.PASSIVE] = compile_tree.is_passive(tree)
-    for k, load in enumerate(records):
-        start = int(s[at.AT_LOADS]) + k * at.LOAD_SIZE
-        s[start : start + at.LOAD_SIZE] = load
+    for start, load in zip(starts, loads, strict=True):
+        s[start : start + len(load)] = load
     return s
 
 

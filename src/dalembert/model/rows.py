@@ -1,14 +1,15 @@
 """Energies, momentum and poses of many states by the compiled kernels; `kinematics.py` says the same in NumPy, and is their judge.
 
-Bodies that are fixed to the world are no links: what they and springs between them add to the potential energy is a constant.
+Bodies that are fixed to the world are no links: what they and forces between them add to the potential energy is a constant.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dalembert.kernels._far import raise_pending
 from dalembert.kernels.tree import rows as at
 from dalembert.model.compile_tree import Place, work_size
 from dalembert.model.kinematics import need
@@ -65,6 +66,7 @@ class StateRows:
         q, v, lead = self._rows(q)
         out = np.empty(len(q))
         at.state_rows(self.system, q, v, np.zeros(self.size + 6), NONE, out, NO_ROWS)
+        raise_pending()
         return (out + self.constant).reshape(lead)[()]
 
     def momentum(self, q: Array, v: Array) -> Array:
@@ -110,14 +112,14 @@ def _record(body: Body, place: Place, free: bool) -> Array:
 
 
 def _constant(model: Model, places: dict[str, Place]) -> float:
-    """Potential energy of the bodies that are fixed to the world, and of the springs between them."""
+    """Potential energy of the bodies that are fixed to the world, and of the forces between them."""
 
-    def where(body: str, point: Array) -> Array:
-        return point if body == WORLD else places[body].R @ point + places[body].p
+    def where(body: str, point: Any) -> Array:
+        return np.asarray(point, dtype=float) if body == WORLD else places[body].at(point)
 
     fixed = {name for name, place in places.items() if place.link < 0}
     total = -sum(b.mass * float(where(b.name, b.com) @ model.gravity) for b in model.bodies if b.name in fixed)
     for f in model.forces:
-        if f.kind == "spring" and f.body_a in fixed and f.body_b in fixed:
-            total += float(f.potential(where(f.body_a, np.array(f.point_a)), where(f.body_b, np.array(f.point_b))))
+        if fixed.issuperset(f.ends):
+            total += float(f.stored(where))
     return total

@@ -4,7 +4,7 @@
     body            mass, inertia, com                                   the others of a body stay: inertia does not follow mass
     joint           damping, friction, stiffness, armature, limits, rest, compliance, damping_time; drive of a driven one
     loop joint      the same but armature and drive; length of a distance
-    Wrench          force, torque          Damper  angular, linear          Spring  stiffness, rest_length, damping
+    force           what it says of itself: Wrench force, torque; Damper angular, linear; Spring stiffness, rest_length, damping
     motor           limit, gear, kp, kv
     (the model)     gravity
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dalembert.model.model import Model
 
 STORES = ("_bodies", "_joints", "_loops", "_motors", "_forces")
-OF_FORCES = {"wrench": ("force", "torque"), "damper": ("angular", "linear"), "spring": ("stiffness", "rest_length", "damping")}
 
 
 class Values:
@@ -62,7 +61,7 @@ def _values(model: Any, store: str, name: str) -> tuple[str, ...]:
     if store == "_motors":
         return ("limit", "gear", "kp", "kv")
     if store == "_forces":
-        return OF_FORCES.get(model._forces[name].kind, ())
+        return model._forces[name].values()  # type: ignore[no-any-return]
     if store == "_loops":
         return (*ACTING, "length") if model._loops[name].kind == "distance" else ACTING
     if name in model._implicit.values():

@@ -12,6 +12,7 @@ import numpy as np
 from dalembert.errors import UnsupportedError
 from dalembert.families import find_family
 from dalembert.model import Model
+from dalembert.model.forces import features, kinds
 from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 from dalembert.runs.trajectory import Trajectory
@@ -28,7 +29,8 @@ class Outcome(NamedTuple):
 class Peer:
     """A method of another program. run(peer, model, q0, v0, h, n, rtol, every, ignore, progress) -> Outcome.
 
-    handles: features of a model ("damping" being that of joints) and kinds of forces. setting: what the other program calls the method.
+    handles: features of a model ("damping" being that of joints) and kinds of forces ("forces": all but functions).
+    setting: what the other program calls the method.
     systems: kinds that it runs.
     """
 
@@ -49,7 +51,7 @@ class Peer:
         missing, forces = unhandled(model, self, ignore)
         if not missing and not forces:
             return
-        names = missing | {{"damper": "damping"}.get(kind, kind) for kind in forces}
+        names = missing | {kinds()[kind].feature for kind in forces}
         whole = model.check_features((*ignore, *sorted(names)))
         raise UnsupportedError(
             f"peer {self.name!r} does not run {', '.join(sorted(missing | forces))} of model {model.name!r}; "
@@ -89,4 +91,5 @@ def unhandled(system: Any, peer: Peer, ignore: tuple[str, ...]) -> tuple[set[str
 @unhandled.register
 def _(system: Model, peer: Peer, ignore: tuple[str, ...]) -> tuple[set[str], set[str]]:
     left = system.without(ignore)
-    return find_family(left).features(left) - set(peer.handles), {f.kind for f in left.forces} - set(peer.handles)
+    missing, acting = find_family(left).features(left) - set(peer.handles), {f.kind for f in left.forces} - set(peer.handles)
+    return (missing - features(), acting - (kinds().keys() - {"function"})) if "forces" in peer.handles else (missing, acting)

@@ -27,7 +27,7 @@ from dalembert.peers.scipy_lagrangian import LagrangianMotion
 from dalembert.peers.scipy_tree import TreeMotion
 
 BOTH = ("model", "lagrangian")
-HANDLES = ("free", "pivot", "tree", "gravity", "wrench", "damping", "damper", "spring", "stiffness", "armature")
+HANDLES = ("free", "pivot", "tree", "gravity", "wrench", "damping", "damper", "spring", "forces", "stiffness", "armature")
 RTOL = 1e-10
 
 
@@ -99,7 +99,8 @@ class Motion:
 
 @singledispatch
 def _motion(model: Any) -> Motion | TreeMotion | LagrangianMotion:
-    return Motion(model) if find_family(model).name == "rigid-body" else TreeMotion(model)
+    plain = find_family(model).name == "rigid-body" and all(f.kind in ("wrench", "damper") for f in model.forces)
+    return Motion(model) if plain else TreeMotion(model)
 
 
 @_motion.register

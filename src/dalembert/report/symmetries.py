@@ -1,10 +1,11 @@
 """Which momenta of a tree are conserved: the rigid motions of the whole machine that change nothing.
 
 A world twist xi = (w, u) moves every point x at w x x + u. It is a symmetry if it keeps gravity's potential (w along gravity, u across it)
-and every tie to the world: a joint, loop or spring to the world is kept by the motions that its kind allows (a hinge: the rotation about
-its axis; a ball: rotations about it; a slider: shifts along it; ...). What acts from outside (wrenches, dampers, rolling and blades on the
-world) and what resists or drives a joint to the world (stiffness, damping, couplings, drives) is kept by none. Noether: w . L + u . P is
-constant, plus the part of the armature of a hinge or slider to the world.
+and every tie to the world: a joint or loop to the world is kept by the motions that its kind allows (a hinge: the rotation about its axis;
+a ball: rotations about it; a slider: shifts along it; ...), a force by those that it says (`Force.kept`; a spring to the world: rotations
+about its end there). What acts from outside (wrenches, dampers, rolling and blades on the world) and what resists or drives a joint to the
+world (stiffness, damping, couplings, drives) is kept by none. Noether: w . L + u . P is constant, plus the part of the armature of a hinge
+or slider to the world.
 
 Not found are symmetries that hold by accident of the masses, such as a balanced wheel on a level axis.
 """
@@ -20,6 +21,7 @@ from dalembert.model.joints._base import perpendicular
 from dalembert.model.kinematics import frames, point
 from dalembert.model.parts import WORLD
 from dalembert.model.rotation import Array
+from dalembert.model.twists import shift, turn, turns
 
 SMALL = 1e-9
 ROTATION = {"revolute", "universal", "cylindrical", "planar", "slot"}  # kinds that allow a rotation about their axis,
@@ -107,7 +109,7 @@ def _twists(model: Model, forces: bool = True) -> Array:
 
 def _gravity(model: Model) -> list[Array]:
     g = np.linalg.norm(model.gravity)
-    return [] if g == 0.0 else [np.concatenate([_turn(model.gravity / g, np.zeros(3)), *_shifts_across(model.gravity / g)])]
+    return [] if g == 0.0 else [np.concatenate([turn(model.gravity / g, np.zeros(3)), *_shifts_across(model.gravity / g)])]
 
 
 def _joints(model: Model, fixed: set[str], forces: bool) -> list[Array]:
@@ -139,42 +141,28 @@ def _loops(model: Model, fixed: set[str]) -> list[Array]:
 
 
 def _forces(model: Model, fixed: set[str]) -> list[Array]:
-    out = []
-    for f in model.forces:
-        if f.kind != "spring":
-            if any(body not in fixed for body in f.bodies) or f.kind == "function":
-                out.append(np.zeros((0, 6)))
-        elif (f.body_a in fixed) != (f.body_b in fixed):
-            body, where = (f.body_a, f.point_a) if f.body_a in fixed else (f.body_b, f.point_b)
-            out.append(_kept_by("spherical", np.zeros(3), point(frames(model, model.neutral()), body, where)))
-    return out
+    found = frames(model, model.neutral()) if model.forces else {}
+    kept = (f.kept(fixed, lambda body, where: point(found, body, where)) for f in model.forces)
+    return [twists for twists in kept if twists is not None]
 
 
 def _kept_by(kind: str, axis: Array, anchor: Array) -> Array:
     """Twists that a tie of this kind to the world allows, rows."""
     rows = [np.zeros((0, 6))]
     if kind in ROTATION:
-        rows.append(_turn(axis, anchor))
+        rows.append(turn(axis, anchor))
     if kind in SHIFT:
-        rows.append(_shift(axis))
+        rows.append(shift(axis))
     if kind in SHIFTS_ACROSS:
         rows += _shifts_across(axis)
     if kind in BALL:
-        rows += [_turn(e, anchor) for e in np.eye(3)]
+        rows.append(turns(anchor))
     return np.concatenate(rows)
-
-
-def _turn(axis: Array, through: Array) -> Array:
-    return np.concatenate([axis, np.cross(through, axis)])[None]
-
-
-def _shift(axis: Array) -> Array:
-    return np.concatenate([np.zeros(3), axis])[None]
 
 
 def _shifts_across(axis: Array) -> list[Array]:
     b = perpendicular(axis)
-    return [_shift(b), _shift(np.cross(axis, b))]
+    return [shift(b), shift(np.cross(axis, b))]
 
 
 def _hat(a: Array) -> Array:

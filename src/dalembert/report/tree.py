@@ -20,15 +20,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from dalembert.model import forces
 from dalembert.report.energy import balance, judge_dissipation, judge_explosion, judge_promised, judge_unpromised, unless_coarse
 from dalembert.report.facts import ratio, size
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.report.momentum import Part, critical_part
 from dalembert.report.symmetries import Symmetry, armature_momentum, symmetries, ties
-from dalembert.report.tree_facts import POTENTIAL, TreeFacts
+from dalembert.report.tree_facts import TreeFacts
 
-OUTSIDE = {"function", "wrench", "damping", "limits", "drive"}
-ACCOUNTED = {"control", "function", "wrench", "damping", "limits", "drive"}  # forces whose work the engine writes down
+
+def counted() -> set[str]:
+    """Features whose work and impulse the engine writes down, beside those of a control."""
+    return {"damping", "limits", "drive", *forces.features(conservative=False)}
 
 
 def judge_tree(facts: TreeFacts) -> list[Item]:
@@ -44,10 +47,10 @@ def judge_energy(facts: TreeFacts) -> list[Item]:
     exploded = judge_explosion(facts)
     if exploded:
         return [exploded]
-    others = facts.features - POTENTIAL | ({"control"} if facts.controlled else set()) | ({"damping"} if facts.damped else set())
+    others = facts.working | ({"control"} if facts.controlled else set()) | ({"damping"} if facts.damped else set())
     others -= set() if facts.stopped else {"limits"}
     doubt = _doubt(facts)
-    if others - ACCOUNTED or (others and not facts.has_ledger):
+    if others - counted() - {"control"} or (others and not facts.has_ledger):
         return [item("energy", NOT_APPLICABLE, None, None, f"energy is not judged ({', '.join(sorted(others))})")]
     if others:
         found = [judge_account(facts, doubt)]
@@ -111,7 +114,7 @@ def judge_momentum(facts: TreeFacts) -> list[Item]:
 
 def balances(facts: TreeFacts) -> list[Part]:
     """Momenta less the impulse in the account, along the motions that joints and loops to the world allow; none if nothing pushes."""
-    pushed = facts.has_ledger and (facts.features & OUTSIDE or facts.controlled)
+    pushed = facts.has_ledger and (facts.features & counted() or facts.controlled)
     return [balanced(facts, s) for s in ties(facts.model)] if pushed else []
 
 

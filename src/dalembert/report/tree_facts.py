@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dalembert.model import Model
+from dalembert.model import Model, forces
 from dalembert.model.compile_tree import features
 from dalembert.model.rotation import Array
 from dalembert.model.rows import Survey
@@ -25,7 +25,8 @@ from dalembert.report.scale import lasting
 from dalembert.runs.functions import given_functions
 
 NODES = 5  # at which the forces are linearised
-POTENTIAL = {"tree", "free", "pivot", "gravity", "spring", "stiffness", "armature", "loops", "nonholonomic"}  # energy is kept
+# energy is kept, as by forces with a potential
+KEEPING = {"tree", "free", "pivot", "gravity", "stiffness", "armature", "loops", "nonholonomic"}
 TAKING = {"damping", "joint friction"}  # energy is only taken
 
 
@@ -44,10 +45,15 @@ class TreeFacts(Facts):
         functions = {"function"} if self.traj.meta.get("functions") else set()  # a file does not hold them
         return set(features(self.model)) | functions
 
+    @cached_property
+    def working(self) -> set[str]:
+        """Those of them that may change the energy."""
+        return self.features - KEEPING - forces.features(conservative=True)
+
     @property
     def damped(self) -> bool:
         """A damper acts, on a body, in a joint or in a spring."""
-        return "damping" in self.features or any(getattr(f, "damping", 0.0) > 0.0 for f in self.model.forces)
+        return "damping" in self.features
 
     @property
     def controlled(self) -> bool:
@@ -63,7 +69,7 @@ class TreeFacts(Facts):
     @property
     def uncounted(self) -> bool:
         """Something may give energy to the machine, and nobody counts how much."""
-        giving = self.features - POTENTIAL - TAKING - ({"limits"} if self._within_limits else set())
+        giving = self.working - TAKING - ({"limits"} if self._within_limits else set())
         return bool(giving or self.controlled) and not self.has_ledger
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dalembert.errors import OptionError, UnknownNameError, UnsupportedError
 from dalembert.families import Family, find_family, fitting
+from dalembert.model.forces import features as force_features
 from dalembert.registry import Stepper, steppers
 from dalembert.systems import System
 
@@ -14,11 +15,10 @@ def unhandled(model: System, family: Family, stepper: Stepper, ignore: tuple[str
 
 
 def _missing(features: set[str], stepper: Stepper) -> set[str]:
-    if (
-        stepper.python
-    ):  # a plain step works on the model itself, whatever acts there; of contact the model has no dynamics, of drives a time
+    if stepper.python:  # a plain step works on the model itself, whatever acts there; of contact that has no dynamics, of drives no time
         return features & {"contact", "drive"} - set(stepper.handles)
-    return features - set(stepper.handles) - {"function"}  # functions join the control
+    every = force_features() if "forces" in stepper.handles else frozenset()
+    return features - set(stepper.handles) - every - {"function"}  # functions join the control
 
 
 def choose_stepper(model: System, name: str | None, ignore: tuple[str, ...], proved: bool = False) -> tuple[Family, Stepper]:

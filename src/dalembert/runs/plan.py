@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,16 +101,20 @@ class Plan:
 
     def at(self, h: float) -> Plan:
         """The same with another step."""
-        other = copy(self)
-        object.__setattr__(other, "h", h)
-        return other
+        return self._with(h=h)
 
     def on(self, system: System) -> Plan:
         """The same for a system that differs in numbers alone."""
-        other = copy(self)
-        for name, value in (("system", system), ("acting", system.without(self.ignore)), ("_made", {})):
-            object.__setattr__(other, name, value)
+        return self._with(system=system, acting=system.without(self.ignore), _made={})
+
+    def _with(self, **values: Any) -> Plan:
+        other = object.__new__(Plan)
+        other.__dict__.update(self.__dict__, **values)
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled without what was computed: arrays hold where kernels are in this process."""
+        return {**self.__dict__, "_made": {}}
 
     def start(self, q0: Any, v0: Any) -> tuple[Array, Array]:
         """A start, checked: names, sizes, joints that it has to meet. Driven coordinates are those of t = 0."""

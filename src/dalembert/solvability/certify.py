@@ -102,7 +102,8 @@ def unproved(model: Model) -> list[str]:
     found += [f"joint {j.name!r} has friction" for j in model.joints if j.friction > 0]
     found += [f"joint {name!r} is driven" for name in model.drives]
     found += [f"loop {loop.name!r}" for loop in model.loops]
-    return found + [f"force {f.name!r} is a function" for f in model.forces if f.kind == "function"]
+    found += [f"force {f.name!r} is a function" for f in model.forces if f.kind == "function"]
+    return found + [f"force {name!r} is a {f.kind}" for name, f in model._forces.items() if not f.proved and f.kind != "function"]
 
 
 def limits(model: Model) -> list[tuple[float, float] | None]:

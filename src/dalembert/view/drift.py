@@ -23,7 +23,7 @@ from dalembert.model.rotation import Array
 from dalembert.report.facts import Facts
 from dalembert.report.make import is_machine
 from dalembert.report.tree import balances, conserved
-from dalembert.report.tree_facts import POTENTIAL, TreeFacts
+from dalembert.report.tree_facts import TreeFacts
 
 UNRECORDED = "forces act, and their impulse\nwas not recorded"
 _TINY = 1e-300
@@ -52,7 +52,7 @@ def acted_on(system: Any, traj: Any) -> bool:
     """`is_forced` by the kind of system."""
     if is_machine(Facts(traj)):
         facts = TreeFacts(traj)
-        return bool(facts.features - POTENTIAL) or facts.damped or facts.controlled
+        return bool(facts.working) or facts.damped or facts.controlled
     damped = any(j.damping or j.friction or j.stiffness for j in traj._run_model.joints)
     return bool(traj._run_model.forces) or damped or traj.meta.get("control") is not None
 

@@ -2,9 +2,9 @@
 
 At a configuration q with joint velocities v, weighted by the share of the step for which they stand,
 
-    work      control . v,   functions . v,   force . velocity of wrenches,   -d v^2 of dampers,   force . v of limits
-    impulse   sum of all wrenches from outside about the world origin: weight, wrenches, drag, springs to the world, and in joints
-              to the world what acts along their coordinates (control, functions, damping, stiffness, limits)
+    work      control . v,   functions . v,   wrench . twist of loads without a potential,   -d v^2 of dampers,   force . v of limits
+    impulse   sum of all wrenches from outside about the world origin: weight, loads, and in joints to the world
+              what acts along their coordinates (control, functions, damping, stiffness, limits)
 
 Reactions of joints and loops are not in it: along motions that those allow they push nothing. A step of a variational method changes
 the momentum of such a motion by exactly the weighted wrenches where the method evaluates them (`variational/account.py`).
@@ -15,8 +15,8 @@ the origin of that link, which both carry.
 
 from dalembert.kernels._jit import ARRAY, REAL, VOID, far, inline, kernel
 from dalembert.kernels.mat3 import load9, mul, store9
-from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, store3, sub
-from dalembert.kernels.tree.account_layout import CONTROL, DAMPING, FUNCTION, IMPULSE, LIMITS, PUSH, SIZE, WRENCH
+from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, store3
+from dalembert.kernels.tree.account_layout import CONTROL, DAMPING, FUNCTION, IMPULSE, LIMITS, PUSH, SIZE
 from dalembert.kernels.tree.kinematics import sweep, world
 from dalembert.kernels.tree.layout import (
     ACC,
@@ -32,15 +32,6 @@ from dalembert.kernels.tree.layout import (
     LIMIT_STIFFNESS,
     LINK_SIZE,
     LINKS,
-    LOAD_DAMPING,
-    LOAD_FORCE,
-    LOAD_KIND,
-    LOAD_LINK,
-    LOAD_LINK_B,
-    LOAD_POINT,
-    LOAD_POINT_B,
-    LOAD_SIZE,
-    LOAD_TORQUE,
     LOADS,
     MASS,
     MOMENT,
@@ -65,27 +56,9 @@ from dalembert.kernels.tree.layout import (
 from dalembert.kernels.tree.layout import DAMPING as JOINT_DAMPING
 from dalembert.kernels.tree.layout import FUNCTION as ADDRESS
 from dalembert.kernels.tree.limits import limit_force
-from dalembert.kernels.tree.loads import apply_loads, passive, point_in_world, point_velocity
+from dalembert.kernels.tree.load_layout import APPLY, COLUMN, ENERGY, GROUP_SIZE, LENGTH, POWER, call_apply, call_power
+from dalembert.kernels.tree.loads import passive
 from dalembert.kernels.tree.subspace import degrees
-
-
-@inline
-def load_power(system, work, at):
-    """(power of a wrench, power of a drag or of the damper of a spring)."""
-    kind, i, point = int(system[at + LOAD_KIND]), int(system[at + LOAD_LINK]), load3(system, at + LOAD_POINT)
-    rot, omega = load9(work, i * SCRATCH + R_W), load3(work, i * SCRATCH + VEL)
-    force, torque = load3(system, at + LOAD_FORCE), load3(system, at + LOAD_TORQUE)
-    v = point_velocity(work, i, point)
-    if kind == 0:
-        return dot(mat_vec(rot, force), v) + dot(torque, omega), 0.0
-    if kind == 1:
-        return dot(force, v) + dot(torque, mat_vec(rot, omega)), 0.0
-    if kind == 3:
-        return 0.0, -force[0] * dot(v, v) - torque[0] * dot(omega, omega)
-    j, end = int(system[at + LOAD_LINK_B]), load3(system, at + LOAD_POINT_B)
-    d = sub(point_in_world(work, j, end), point_in_world(work, i, point))
-    rate, square = dot(d, sub(point_velocity(work, j, end), v)), dot(d, d)
-    return 0.0, (-system[at + LOAD_DAMPING] * rate * rate / square if square > 0.0 else 0.0)
 
 
 @inline
@@ -143,24 +116,45 @@ def weight(system, work):
     return cross(moment, g), scale(mass, g)
 
 
+@inline
+def flow(system, work):
+    """sum FORCE . twist over the links: minus the power of the loads that have been applied."""
+    total = 0.0
+    for i in range(int(system[LINKS])):
+        at = i * SCRATCH
+        total += dot(load3(work, at + FORCE), load3(work, at + VEL)) + dot(load3(work, at + FORCE + 3), load3(work, at + VEL + 3))
+    return total
+
+
+@inline
+def apply_group(system, work, at, last):
+    """Apply a group of loads; returns the power of what has no potential."""
+    first = at + GROUP_SIZE
+    whole = system[at + POWER] == 0.0 and system[at + ENERGY] == 0.0
+    before = flow(system, work) if whole else 0.0
+    call_apply(int(system[at + APPLY]), system, work, first, last)
+    if whole:
+        return before - flow(system, work)
+    return call_power(int(system[at + POWER]), system, work, first, last) if system[at + POWER] != 0.0 else 0.0
+
+
 @far(VOID(REAL, ARRAY, ARRAY, ARRAY))
 def add_loads(w, system, work, state):
     """Work and impulse of the loads on links; twists are known."""
-    at = state.shape[0] - SIZE
+    columns, at = state.shape[0] - SIZE, int(system[AT_LOADS])
     world(system, work)
     for i in range(int(system[LINKS])):
         for k in range(6):
             work[i * SCRATCH + FORCE + k] = 0.0
-    apply_loads(system, work)
+    for _ in range(int(system[LOADS])):
+        last = at + int(system[at + LENGTH])
+        state[columns + int(system[at + COLUMN])] += w * apply_group(system, work, at, last)
+        at = last
     for i in range(int(system[LINKS])):
         out = i * SCRATCH
         rot = load9(work, out + R_W)
         n, f = mat_vec(rot, load3(work, out + FORCE)), mat_vec(rot, load3(work, out + FORCE + 3))
         enter(state, -w, add(n, cross(load3(work, out + P_W), f)), f)
-    for k in range(int(system[LOADS])):
-        push, drag = load_power(system, work, int(system[AT_LOADS]) + k * LOAD_SIZE)
-        state[at + WRENCH] += w * push
-        state[at + DAMPING] += w * drag
 
 
 @inline

@@ -5,7 +5,7 @@ from dalembert.kernels._fields import Part, Record
 ACCOUNT = Record(
     Part("CONTROL", 1, "work of the control, J,"),
     Part("FUNCTION", 1, "of forces that were given as functions,"),
-    Part("WRENCH", 1, "of wrenches,"),
+    Part("WRENCH", 1, "of wrenches and other forces without a potential,"),
     Part("DAMPING", 1, "of dampers in joints, on bodies and in springs,"),
     Part("LIMITS", 1, "of joint limits that give way"),
     Part("PUSH", 1, "integral of sum |tau| of the control: 0 as long as it is silent"),

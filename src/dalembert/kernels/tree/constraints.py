@@ -33,7 +33,7 @@ and gives values that are not finite.
 import math
 
 from dalembert.kernels._jit import call_at, inline, kernel
-from dalembert.kernels.mat3 import apply_transposed, load9, mul, transpose
+from dalembert.kernels.mat3 import load9, mul, transpose
 from dalembert.kernels.quat import log
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, sub
 from dalembert.kernels.tree.constraint_layout import (
@@ -73,22 +73,17 @@ from dalembert.kernels.tree.layout import (
     AT_CALL,
     AT_CONSTRAINTS,
     CONSTRAINTS,
-    FREE,
     HEADER,
     HOLONOMIC,
-    KIND,
     LINK_SIZE,
     NV,
     P_W,
-    PARENT,
-    PRISMATIC,
     Q_AT,
     R_W,
     SCRATCH,
-    SLIDES,
-    TURNS,
     V_AT,
 )
+from dalembert.kernels.tree.loads import add_wrench
 
 
 @inline
@@ -215,31 +210,6 @@ def row_wrench(system, work, at):
         residual, f, p_b = contact_row(system, at, rot_a, rot_b, p_a, p_b)
         p_a = p_b
     return residual, f, n, p_b, p_a
-
-
-@inline
-def add_wrench(system, work, link, sign, f, n, x, row):
-    """Add the work of a wrench per unit of each velocity to the row at work[row:]."""
-    i = link
-    while i >= 0:
-        at = HEADER + i * LINK_SIZE
-        rot = load9(work, i * SCRATCH + R_W)
-        kind, vi = int(system[at + KIND]), row + int(system[at + V_AT])
-        if kind == PRISMATIC:
-            work[vi] += sign * system[at + SLIDES] * (rot[2] * f[0] + rot[5] * f[1] + rot[8] * f[2])
-        if kind != PRISMATIC or system[at + TURNS] != 0.0:
-            torque = add(n, cross(sub(x, load3(work, i * SCRATCH + P_W)), f))
-            if kind <= PRISMATIC:
-                work[vi] += sign * system[at + TURNS] * (rot[2] * torque[0] + rot[5] * torque[1] + rot[8] * torque[2])
-            else:
-                torque = apply_transposed(rot, torque)
-                for k in range(3):
-                    work[vi + k] += sign * torque[k]
-                if kind == FREE:
-                    force = apply_transposed(rot, f)
-                    for k in range(3):
-                        work[vi + 3 + k] += sign * force[k]
-        i = int(system[at + PARENT])
 
 
 @inline

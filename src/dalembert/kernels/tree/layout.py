@@ -25,8 +25,8 @@ LINKS = 0  # number of links
 NQ = 1
 NV = 2
 GRAVITY = 3  # world
-LOADS = 6  # number of loads
-AT_LOADS = 7  # where their records start
+LOADS = 6  # number of groups of loads
+AT_LOADS = 7  # where they start: load_layout.py
 AT_HELD = 8  # in state: control that is held over a step (nv), just before the account
 PASSIVE = 9  # 1 if a joint has damping or stiffness, or a force is a function
 AT_Q = 10  # in work: stage configuration (nq)
@@ -71,19 +71,6 @@ LINK = Record(
 PARENT, KIND, Q_AT, V_AT, R_TREE, P_TREE, MASS, MOMENT, INERTIA, TURNS, SLIDES = LINK.starts[:11]
 ARMATURE, DAMPING, STIFFNESS, REST, LIMIT_LOW, LIMIT_HIGH, LIMIT_STIFFNESS, CARRIED = LINK.starts[11:]
 LINK_SIZE = LINK.size
-
-# system: one record per load: a wrench on a link (kinds 0, 1) or a spring between two points (kind 2)
-LOAD_KIND = 0  # 0: constant in link axes, 1: constant in world axes, 2: spring, 3: drag on a point and on the rotation
-LOAD_LINK = 1
-LOAD_POINT = 2  # on the link
-LOAD_FORCE = 5  # drag: linear coefficient in the first entry
-LOAD_TORQUE = 8  # drag: angular coefficient in the first entry
-LOAD_LINK_B = 11  # spring: the other link, -1 for the world
-LOAD_POINT_B = 12
-LOAD_STIFFNESS = 15
-LOAD_LENGTH = 16
-LOAD_DAMPING = 17
-LOAD_SIZE = 18
 
 # work: one record per link, from 0 on
 SCRATCH_RECORD = Record(

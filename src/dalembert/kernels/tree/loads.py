@@ -1,4 +1,4 @@
-"""Forces that a model holds: wrenches, drag, springs between points (on links), and passive joint forces.
+"""Forces that a model holds: loads on links, whatever kind of force they are (`load_layout.py`), and passive joint forces.
 
 Each load is added to the bias wrench of its link with the opposite sign: FORCE_i -= wrench, (torque about the link's origin, force), link
 axes.
@@ -8,42 +8,36 @@ import math
 
 from dalembert.kernels._jit import ARRAY, VOID, call_at, far, inline, kernel
 from dalembert.kernels.mat3 import apply_transposed, load9
-from dalembert.kernels.smallmat import add, cross, dot, load3, mat_vec, scale, store3, sub
+from dalembert.kernels.smallmat import add, cross, load3, mat_vec, store3, sub
 from dalembert.kernels.tree.layout import (
     AT_CALL,
     AT_LOADS,
     DAMPING,
     FORCE,
+    FREE,
     FUNCTION,
     HEADER,
     KIND,
     LINK_SIZE,
     LINKS,
-    LOAD_DAMPING,
-    LOAD_FORCE,
-    LOAD_KIND,
-    LOAD_LENGTH,
-    LOAD_LINK,
-    LOAD_LINK_B,
-    LOAD_POINT,
-    LOAD_POINT_B,
-    LOAD_SIZE,
-    LOAD_STIFFNESS,
-    LOAD_TORQUE,
     LOADS,
     NQ,
     NV,
     P_W,
+    PARENT,
     PRISMATIC,
     Q_AT,
     R_W,
     REST,
     SCRATCH,
+    SLIDES,
     SPHERICAL,
     STIFFNESS,
+    TURNS,
     V_AT,
     VEL,
 )
+from dalembert.kernels.tree.load_layout import APPLY, ENERGY, GROUP_SIZE, LENGTH, call_apply, call_energy
 
 
 @inline
@@ -72,49 +66,56 @@ def point_velocity(work, i, point):
 
 
 @inline
-def spring_tension(system, work, at):
-    """(tension, unit vector from the first to the second point): k (d - l0) + c d_dot; none where the points coincide."""
-    i, j = int(system[at + LOAD_LINK]), int(system[at + LOAD_LINK_B])
-    a, b = load3(system, at + LOAD_POINT), load3(system, at + LOAD_POINT_B)
-    d = sub(point_in_world(work, j, b), point_in_world(work, i, a))
-    length = math.sqrt(dot(d, d))
-    if length == 0.0:
-        return 0.0, d
-    e = scale(1.0 / length, d)
-    rate = dot(e, sub(point_velocity(work, j, b), point_velocity(work, i, a)))
-    return system[at + LOAD_STIFFNESS] * (length - system[at + LOAD_LENGTH]) + system[at + LOAD_DAMPING] * rate, e
+def to_link(work, i, x):
+    """A vector of the world in axes of link i."""
+    return apply_transposed(load9(work, i * SCRATCH + R_W), x)
+
+
+@inline
+def add_wrench(system, work, link, sign, f, n, x, row):
+    """Add the work of a wrench per unit of each velocity to the row at work[row:]."""
+    i = link
+    while i >= 0:
+        at = HEADER + i * LINK_SIZE
+        rot = load9(work, i * SCRATCH + R_W)
+        kind, vi = int(system[at + KIND]), row + int(system[at + V_AT])
+        if kind == PRISMATIC:
+            work[vi] += sign * system[at + SLIDES] * (rot[2] * f[0] + rot[5] * f[1] + rot[8] * f[2])
+        if kind != PRISMATIC or system[at + TURNS] != 0.0:
+            torque = add(n, cross(sub(x, load3(work, i * SCRATCH + P_W)), f))
+            if kind <= PRISMATIC:
+                work[vi] += sign * system[at + TURNS] * (rot[2] * torque[0] + rot[5] * torque[1] + rot[8] * torque[2])
+            else:
+                torque = apply_transposed(rot, torque)
+                for k in range(3):
+                    work[vi + k] += sign * torque[k]
+                if kind == FREE:
+                    force = apply_transposed(rot, f)
+                    for k in range(3):
+                        work[vi + 3 + k] += sign * force[k]
+        i = int(system[at + PARENT])
 
 
 @far(VOID(ARRAY, ARRAY))
 def apply_loads(system, work):
     """All loads; world poses and twists of the links are known."""
-    zero = (0.0, 0.0, 0.0)
-    for k in range(int(system[LOADS])):
-        at = int(system[AT_LOADS]) + k * LOAD_SIZE
-        kind = int(system[at + LOAD_KIND])
-        i = int(system[at + LOAD_LINK])
-        point = load3(system, at + LOAD_POINT)
-        if kind == 0:
-            push(work, i, point, load3(system, at + LOAD_FORCE), load3(system, at + LOAD_TORQUE))
-        elif kind == 1:
-            rot = load9(work, i * SCRATCH + R_W)
-            push(
-                work,
-                i,
-                point,
-                apply_transposed(rot, load3(system, at + LOAD_FORCE)),
-                apply_transposed(rot, load3(system, at + LOAD_TORQUE)),
-            )
-        elif kind == 3:
-            omega = load3(work, i * SCRATCH + VEL)
-            v = add(load3(work, i * SCRATCH + VEL + 3), cross(omega, point))
-            push(work, i, point, scale(-system[at + LOAD_FORCE], v), scale(-system[at + LOAD_TORQUE], omega))
-        else:
-            tension, e = spring_tension(system, work, at)
-            push(work, i, point, apply_transposed(load9(work, i * SCRATCH + R_W), scale(tension, e)), zero)
-            j = int(system[at + LOAD_LINK_B])
-            if j >= 0:
-                push(work, j, load3(system, at + LOAD_POINT_B), apply_transposed(load9(work, j * SCRATCH + R_W), scale(-tension, e)), zero)
+    at = int(system[AT_LOADS])
+    for _ in range(int(system[LOADS])):
+        last = at + int(system[at + LENGTH])
+        call_apply(int(system[at + APPLY]), system, work, at + GROUP_SIZE, last)
+        at = last
+
+
+@inline
+def load_energy(system, work):
+    """Potential energy of all loads; world poses are known."""
+    total, at = 0.0, int(system[AT_LOADS])
+    for _ in range(int(system[LOADS])):
+        last = at + int(system[at + LENGTH])
+        if system[at + ENERGY] != 0.0:
+            total += call_energy(int(system[at + ENERGY]), system, work, at + GROUP_SIZE, last)
+        at = last
+    return total
 
 
 @inline

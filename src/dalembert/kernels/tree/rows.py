@@ -1,6 +1,6 @@
 """What mechanics says of many states at once: one row per state, O(links) each.
 
-    kinetic     sum V . I V / 2 and the armatures                                   potential   gravity, springs, joint stiffness
+    kinetic     sum V . I V / 2 and the armatures                                   potential   gravity, loads, joint stiffness
     momentum    sum (R L + x x R p, R p), about the world origin, world axes        poses       4x4, of the body frames
 
 q (N, nq), v (N, nv); a body is a record of numbers, `BODY_SIZE` of them, in the frame of its link. `work` is scratch of at least
@@ -16,22 +16,12 @@ from dalembert.kernels.tree.energy import gravity_energy, kinetic_energy, spatia
 from dalembert.kernels.tree.kinematics import place, sweep, world
 from dalembert.kernels.tree.layout import (
     ARMATURE,
-    AT_LOADS,
     AT_Q,
     AT_V,
     HEADER,
     KIND,
     LINK_SIZE,
     LINKS,
-    LOAD_KIND,
-    LOAD_LENGTH,
-    LOAD_LINK,
-    LOAD_LINK_B,
-    LOAD_POINT,
-    LOAD_POINT_B,
-    LOAD_SIZE,
-    LOAD_STIFFNESS,
-    LOADS,
     PRISMATIC,
     Q_AT,
     R_W,
@@ -42,7 +32,7 @@ from dalembert.kernels.tree.layout import (
     V_AT,
     VEL,
 )
-from dalembert.kernels.tree.loads import point_in_world
+from dalembert.kernels.tree.loads import load_energy, point_in_world
 from dalembert.kernels.tree.subspace import degrees
 
 # record of a body
@@ -55,21 +45,6 @@ BODY_INERTIA = 17  # about the centre of mass, link axes: xx, yy, zz, xy, xz, yz
 COM_ARM = 23  # distance of the centre of mass from the origin of the body frame
 AS_IT_IS = 24  # 1: its rotation is the quaternion in q itself, and is not made orthogonal
 BODY_SIZE = 25
-
-SPRING = 2  # LOAD_KIND
-
-
-@inline
-def spring_energy(system, work):
-    """sum k (d - l)^2 / 2 of the springs between points; world poses are known."""
-    total = 0.0
-    for k in range(int(system[LOADS])):
-        at = int(system[AT_LOADS]) + k * LOAD_SIZE
-        if system[at + LOAD_KIND] == SPRING:
-            a = point_in_world(work, int(system[at + LOAD_LINK]), load3(system, at + LOAD_POINT))
-            d = sub(point_in_world(work, int(system[at + LOAD_LINK_B]), load3(system, at + LOAD_POINT_B)), a)
-            total += 0.5 * system[at + LOAD_STIFFNESS] * (math.sqrt(dot(d, d)) - system[at + LOAD_LENGTH]) ** 2
-    return total
 
 
 @inline
@@ -112,7 +87,7 @@ def state_rows(system, q, v, work, kinetic, potential, momentum):
         if potential.shape[0] + momentum.shape[0] > 0:
             world(system, work)
         if potential.shape[0] > 0:
-            potential[k] = gravity_energy(system, work) + spring_energy(system, work) + strain_energy(system, work, at_q)
+            potential[k] = gravity_energy(system, work) + load_energy(system, work) + strain_energy(system, work, at_q)
         if momentum.shape[0] > 0:
             spatial_momentum(system, work, out)
             for i in range(6):

@@ -12,7 +12,10 @@ from dalembert.steppers.lie_rk._tableau import Tableau
 COMMON: dict[str, Any] = {
     "system": "tree",
     "conserves": ("attitude: exactly",),
-    "handles": ("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "function"),
+    "handles": (
+        *("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "function"),
+        "forces",
+    ),
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.kernels.tree import layout as at
+from dalembert.kernels.tree import load_layout
 from dalembert.kernels.tree.account_layout import SIZE as ACCOUNT_SIZE
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
 from dalembert.kernels.tree.variational.layout import DENSE_MOST, FACTOR_SIZE, FIRST, MIDDLE, SECOND, SIDE_SIZE, STATE, STEP
@@ -51,7 +52,7 @@ COMMON: dict[str, Any] = {
     "options": OPTIONS,
     "handles": (
         *("free", "pivot", "tree", "gravity", "wrench", "damping", "control", "spring", "stiffness", "armature", "function"),
-        *("loops", "nonholonomic", "limits", "drive"),
+        *("forces", "loops", "nonholonomic", "limits", "drive"),
     ),
 }
 
@@ -72,9 +73,8 @@ def enter(*sides: int, **description: Any) -> None:
 def pack(system: Array, sides: tuple[int, ...], options: dict[str, Any], turn: float) -> Array:
     """The system array with options and the layouts of workspace and state behind it."""
     n, nq, nv, m = (int(system[k]) for k in (at.LINKS, at.NQ, at.NV, at.CONSTRAINTS))
-    loads = system[int(system[at.AT_LOADS]) :][: int(system[at.LOADS]) * at.LOAD_SIZE].reshape(-1, at.LOAD_SIZE)
-    total = m + int(np.sum(loads[:, at.LOAD_KIND] == 2))
-    small = sides == (MIDDLE,) and nq == nv <= DENSE_MOST and total == len(loads) == 0 and system[at.FUNCTION] == 0.0
+    total = m + sum(count for start, count in load_layout.groups(system) if system[start + load_layout.ROW] != 0.0)
+    small = sides == (MIDDLE,) and nq == nv <= DENSE_MOST and total == int(system[at.LOADS]) == 0 and system[at.FUNCTION] == 0.0
     sizes = {
         "links": n,
         "nq": nq,

@@ -10,35 +10,26 @@ Newton's matrix J and G' the rows where the constraints have to hold (g over h, 
 
     dv = -J^-1 (e - G^T lambda) + J^-1 G^T dlambda,     (G' J^-1 G^T + C) dlambda = -(g' + G' dv)
 
-A spring between two points of the tree, which J leaves out, is a row too, the derivative of its length, with the compliance
-C = 1/(wl (wr k + c)) and no residual. The small matrix is scaled and eliminated with full pivoting: redundant rows have no pivot and
-get no impulse, and so do rows that vanish (`singular.py`). It is kept as long as J; what the rows lose by that, and by the curvature of the
-retraction and of nonholonomic rows, is made up by further corrections.
+A load that J leaves out and that has a row, as a spring between two points of the tree has in the derivative of its length, is a row too,
+with the compliance C = 1/(wl (wr k + c)) and no residual. The small matrix is scaled and eliminated with full pivoting: redundant rows have
+no pivot and get no impulse, and so do rows that vanish (`singular.py`). It is kept as long as J; what the rows lose by that, and by the
+curvature of the retraction and of nonholonomic rows, is made up by further corrections.
 """
 
 import math
 
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.full_pivot import apply, eliminate
-from dalembert.kernels.smallmat import dot, load3, scale, sub
-from dalembert.kernels.tree.constraints import add_wrench, constraint_rows, first_drive
+from dalembert.kernels.tree.constraints import constraint_rows, first_drive
 from dalembert.kernels.tree.kinematics import place, sweep, world
 from dalembert.kernels.tree.layout import (
     AT_CALL,
     AT_LOADS,
     AT_V,
-    LOAD_DAMPING,
-    LOAD_KIND,
-    LOAD_LINK,
-    LOAD_LINK_B,
-    LOAD_POINT,
-    LOAD_POINT_B,
-    LOAD_SIZE,
-    LOAD_STIFFNESS,
     LOADS,
     VEL,
 )
-from dalembert.kernels.tree.loads import point_in_world
+from dalembert.kernels.tree.load_layout import GROUP_SIZE, LENGTH, ROW, ROW_DAMPING, ROW_STIFFNESS, STRIDE, call_row
 from dalembert.kernels.tree.variational.factor import factor, solve
 from dalembert.kernels.tree.variational.layout import FIRST, SIDE_SIZE, places
 from dalembert.kernels.tree.variational.linear import solve_any
@@ -49,19 +40,6 @@ REDUNDANT = 1e-10  # pivots of the small matrix below this part of the largest a
 VANISHED = 1e-6  # and rows of constraints below this part of the longest
 
 
-@inline
-def spring_row(system, work, at, row):
-    """work[row:] = derivative of the length of a spring; 0 where it has none."""
-    i, j = int(system[at + LOAD_LINK]), int(system[at + LOAD_LINK_B])
-    a, b = point_in_world(work, i, load3(system, at + LOAD_POINT)), point_in_world(work, j, load3(system, at + LOAD_POINT_B))
-    d = sub(b, a)
-    length = math.sqrt(dot(d, d))
-    if length > 0.0:
-        e = scale(1.0 / length, d)
-        add_wrench(system, work, j, 1.0, e, (0.0, 0.0, 0.0), b, row)
-        add_wrench(system, work, i, -1.0, e, (0.0, 0.0, 0.0), a, row)
-
-
 @far(VOID(ARRAY, ARRAY, INT, INT, INT))
 def rows_at(system, work, q, g, G):
     """Residuals and Jacobian of the constraints at a configuration, then the rows of the springs."""
@@ -70,13 +48,15 @@ def rows_at(system, work, q, g, G):
     world(system, work)
     constraint_rows(system, work, q, g, G)
     r = s.m
-    for k in range(int(system[LOADS])):
-        at = int(system[AT_LOADS]) + k * LOAD_SIZE
-        if r < s.total and int(system[at + LOAD_KIND]) == 2:
-            for i in range(s.nv):
-                work[G + r * s.nv + i] = 0.0
-            spring_row(system, work, at, G + r * s.nv)
-            r += 1
+    for i in range(r * s.nv, s.total * s.nv):
+        work[G + i] = 0.0
+    at = int(system[AT_LOADS])
+    for _ in range(int(system[LOADS])):
+        last = at + int(system[at + LENGTH])
+        if r < s.total and system[at + ROW] != 0.0:
+            call_row(int(system[at + ROW]), system, work, at + GROUP_SIZE, last, G + r * s.nv)
+            r += (last - at - GROUP_SIZE) // int(system[at + STRIDE])
+        at = last
 
 
 @kernel
@@ -150,13 +130,16 @@ def rows_ahead(h, system, work):
 @inline
 def softness(system, r, wl, wr):
     """1/(wl (wr k + c)) of spring r; 0 where that is infinite."""
-    for k in range(int(system[LOADS])):
-        at = int(system[AT_LOADS]) + k * LOAD_SIZE
-        if int(system[at + LOAD_KIND]) == 2:
-            if r == 0:
-                stiffness = abs(wl) * (abs(wr) * system[at + LOAD_STIFFNESS] + system[at + LOAD_DAMPING])
+    at = int(system[AT_LOADS])
+    for _ in range(int(system[LOADS])):
+        last, stride = at + int(system[at + LENGTH]), int(system[at + STRIDE])
+        if system[at + ROW] != 0.0:
+            load = at + GROUP_SIZE + r * stride
+            if load < last:
+                stiffness = abs(wl) * (abs(wr) * system[load + ROW_STIFFNESS] + system[load + ROW_DAMPING])
                 return 1.0 / stiffness if stiffness > 0.0 else 0.0
-            r -= 1
+            r -= (last - at - GROUP_SIZE) // stride
+        at = last
     return 0.0
 
 

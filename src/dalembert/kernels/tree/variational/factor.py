@@ -15,9 +15,9 @@ origin: there X = 1 (`one_joint.py`). From the leaves to the root, with z = A y 
 and back: delta = -D^-1 (e + a^T B + u^T y_parent), y = y_parent + s delta. Spherical joints have 6 x 3 matrices in place of s, a, u, w,
 and dtau_x^-T in front of their momentum (`ball.py`); a free joint is the root and gives six equations (`base.py`). The lever arms cost
 digits of the matrix (the square of arm over size of a link, times round-off), not of the solution.
-This is the exact linearisation but for the exponential in place of the Cayley map, springs between links (`constrained.py`), and the
-following for the weight: where it is taken at q_theta (`stiff`), P - wl G takes the place of P in t' and the turning of the weight
-enters with wl wr: exact up to h^3. wl = wr = 0 gives the mass matrix: `solve` then applies -M^-1.
+This is the exact linearisation but for the exponential in place of the Cayley map, loads that tell no matrix (rows of springs are in
+`constrained.py`), and the following for the weight: where it is taken at q_theta (`stiff`), P - wl G takes the place of P in t' and the
+turning of the weight enters with wl wr: exact up to h^3. wl = wr = 0 gives the mass matrix: `solve` then applies -M^-1.
 """
 
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline
@@ -41,7 +41,7 @@ from dalembert.kernels.tree.variational.layout import (
     SIDE_SIZE,
     UP,
 )
-from dalembert.kernels.tree.variational.one_joint import add_drag, add_own, add_row, columns, put_frame, with_own
+from dalembert.kernels.tree.variational.one_joint import add_load_matrices, add_own, add_row, columns, put_frame, with_own
 from dalembert.kernels.tree.variational.six import add6, axpy6, dot6, load6, scale6, store6
 
 
@@ -86,7 +86,7 @@ def factor(system, work, side, fac, x, l, f, wl, wr, stiff):
     for i in range(n):
         put_frame(system, work, i, side, fac)
     if system[LOADS] != 0.0 and wl != 0.0:
-        add_drag(system, work, fac, wl)
+        add_load_matrices(system, work, fac, wl)
     for j in range(n):
         i = n - 1 - j
         at, rec, out = record(HEADER, i, LINK_SIZE), record(side, i, SIDE_SIZE), record(fac, i, FACTOR_SIZE)

@@ -22,12 +22,6 @@ from dalembert.kernels.tree.layout import (
     KIND,
     LINK_SIZE,
     LINKS,
-    LOAD_FORCE,
-    LOAD_KIND,
-    LOAD_LINK,
-    LOAD_POINT,
-    LOAD_SIZE,
-    LOAD_TORQUE,
     LOADS,
     MASS,
     MOMENT,
@@ -40,6 +34,7 @@ from dalembert.kernels.tree.layout import (
     R,
 )
 from dalembert.kernels.tree.layout import INERTIA as LINK_INERTIA
+from dalembert.kernels.tree.load_layout import GROUP_SIZE, LENGTH, MATRIX, call_matrix
 from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.variational.layout import FACTOR_SIZE, FALL, FRAME, INERTIA, MOM, SIDE_SIZE, STOP, WRENCH
 from dalembert.kernels.tree.variational.six import add6, load6, store6
@@ -175,21 +170,11 @@ def add_row(work, at, x):
 
 
 @kernel
-def add_drag(system, work, fac, wl):
-    """Drag -c (v + w x r) at the point r and -c' w of a link: wl times its matrix joins A."""
-    for k in range(int(system[LOADS])):
-        at = int(system[AT_LOADS]) + k * LOAD_SIZE
-        if int(system[at + LOAD_KIND]) != 3:
-            continue
-        out = record(fac, int(system[at + LOAD_LINK]), FACTOR_SIZE)
-        s, turn = wl * system[at + LOAD_FORCE], wl * system[at + LOAD_TORQUE]
-        r = add(load3(work, out + FRAME + 9), mat_vec(load9(work, out + FRAME), load3(system, at + LOAD_POINT)))
-        x, y, z = r
-        f, d = scale(s, r), s * dot(r, r) + turn
-        to = out + INERTIA
-        add_row(work, to, (d - f[0] * x, -f[0] * y, -f[0] * z, 0.0, -f[2], f[1]))
-        add_row(work, to + 6, (-f[1] * x, d - f[1] * y, -f[1] * z, f[2], 0.0, -f[0]))
-        add_row(work, to + 12, (-f[2] * x, -f[2] * y, d - f[2] * z, -f[1], f[0], 0.0))
-        add_row(work, to + 18, (0.0, f[2], -f[1], s, 0.0, 0.0))
-        add_row(work, to + 24, (-f[2], 0.0, f[0], 0.0, s, 0.0))
-        add_row(work, to + 30, (f[1], -f[0], 0.0, 0.0, 0.0, s))
+def add_load_matrices(system, work, fac, wl):
+    """wl times minus the derivative of loads by the twist of their link joins A, where they tell it."""
+    at = int(system[AT_LOADS])
+    for _ in range(int(system[LOADS])):
+        last, slot = at + int(system[at + LENGTH]), int(system[at + MATRIX])
+        if slot != 0:
+            call_matrix(slot, system, work, at + GROUP_SIZE, last, fac + FRAME, fac + INERTIA, FACTOR_SIZE, wl)
+        at = last
