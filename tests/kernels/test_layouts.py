@@ -36,7 +36,19 @@ def test_parts_of_a_record_do_not_overlap():
 
 def test_parts_of_a_step_do_not_overlap():
     """Sizes as for a tree of five links with loops."""
-    sizes = {"links": 5, "nq": 6, "nv": 5, "m": 3, "total": 4, "small": 1, "driven": 1, "account": 12, "side": 34, "factor": 328, "state": 99}
+    sizes = {
+        "links": 5,
+        "nq": 6,
+        "nv": 5,
+        "m": 3,
+        "total": 4,
+        "small": 1,
+        "driven": 1,
+        "account": 12,
+        "side": 34,
+        "factor": 328,
+        "state": 99,
+    }
     for layout in (variational.STEP, variational.STATE):
         assert isinstance(layout, Layout)
         numbers = dict.fromkeys(layout.names, 0.0)

@@ -6,6 +6,7 @@ from math import factorial
 import numpy as np
 import pytest
 
+from dalembert.contracts import machines
 from dalembert.contracts import runs as contract_runs
 from dalembert.errors import OptionError
 from dalembert.registry import find
@@ -144,9 +145,9 @@ def slope(weights: np.ndarray, floor: float = 3e-11) -> tuple[float, list[float]
     The number of steps grows by the cube root of 2: an order of eight falls from 1e-6 to the floor in two halvings.
     """
     stepper = find("rigid-body", "cayley")
-    model, q, v = contract_runs.top(symmetric=False)
+    model, q, v = machines.top(symmetric=False)
     machine = (model, q, 4.0 * v)
-    q_ref, v_ref = contract_runs.reference(machine, contract_runs.T_ORDER)
+    q_ref, v_ref = machines.reference(machine, contract_runs.T_ORDER)
     hs, errors = [], []
     for n in (round(2 ** (k / 3)) for k in range(9, 34)):
         engine = contract_runs.engine_of(stepper, machine, contract_runs.T_ORDER / n, weights)

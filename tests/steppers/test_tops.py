@@ -176,7 +176,7 @@ def thesis_run(stepper, mass, omega3, h, T=10.0):
     chunk = engine.advance(round(T / h), 1)
     assert chunk.status == OK
     found = engine.unpack(np.concatenate([first, chunk.states]))
-    return found["q"], found["v_interval"][1:]
+    return found["q"], found["v_interval"]()[1:]
 
 
 @pytest.mark.parametrize(("h", "printed", "unit"), [(0.01, 0.010, 1e-3), (0.1, 1.165, 1e-3)])

@@ -48,7 +48,9 @@ class Family:
     ledger: Any
     work_size: Callable[[Array], int]
     info_size: int
-    unpack: Callable[[Any, Array, Array], dict[str, Any]]  # "control": held over the interval that ends at the node
+    unpack: Callable[
+        [Any, Array, Array], dict[str, Any]
+    ]  # "control": held over the interval that ends at the node; "v_interval": rows, or a function that gives them
     advise: Callable[[Any, Array, Array, str], Any]
     of: str = "model"
     rank: int = 0
