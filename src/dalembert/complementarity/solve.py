@@ -14,6 +14,7 @@ from dalembert.complementarity.residual import TOL, judge, proves_infeasible
 from dalembert.complementarity.result import STATUS, LCPResult
 from dalembert.errors import OptionError
 from dalembert.kernels._far import raise_pending
+from dalembert.kernels._jit import bare
 from dalembert.kernels.lcp.codes import INFO, PLACE, RAY, SINGULAR, SOLVED
 
 _NOT_GIVEN: Any = object()
@@ -114,7 +115,7 @@ class _Desk:
     __slots__ = ("infinity", "method", "n", "numbers", "ray", "run", "work", "zero")
 
     def __init__(self, method: Method, n: int, work: tuple[AnyArray, ...]) -> None:
-        self.method, self.n, self.run, self.numbers = method, n, method.kernel, method.numbers(n, {})
+        self.method, self.n, self.run, self.numbers = method, n, bare(method.kernel), method.numbers(n, {})
         self.work, self.ray = work, work[4][7]
         self.zero, self.infinity = np.zeros(n), np.full(n, np.inf)
 

@@ -198,6 +198,11 @@ class FirstClass(types.WrapperAddressProtocol):
         return out
 
 
+def bare(function: Any) -> Any:
+    """What a first-class kernel calls, for callers that ask `raise_pending` themselves (0.3 us less)."""
+    return function._entry if isinstance(function, FirstClass) else function
+
+
 _first_class: dict[Any, FirstClass] = {}
 _compiling = threading.RLock()
 

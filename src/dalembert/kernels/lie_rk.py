@@ -16,6 +16,7 @@ from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.kernels.tree.aba import accelerations
 from dalembert.kernels.tree.group import dexp_inv, move
 from dalembert.kernels.tree.layout import AT_CALL, AT_FREE, AT_HELD, AT_HINT, AT_TAU, FUNCTION, NQ, NV, STEPPER_DATA
+from dalembert.kernels.tree.record import record
 
 # the tableau, from system[STEPPER_DATA] on; places are indices into system
 STAGES = 0
@@ -56,13 +57,13 @@ def tableau(system, entry):
 @inline
 def at_q(system, i):
     """Configuration of stage i."""
-    return int(system[AT_FREE]) + i * int(system[NQ])
+    return record(int(system[AT_FREE]), i, int(system[NQ]))
 
 
 @inline
 def at_x(system, i):
     """x_i; x_0 is the velocity at the start."""
-    return at_q(system, stages_of(system) + 1) + i * int(system[NV])
+    return record(at_q(system, stages_of(system) + 1), i, int(system[NV]))
 
 
 @inline
@@ -80,7 +81,7 @@ def at_theta(system):
 @inline
 def at_v(system):
     """Velocity of the current stage."""
-    return at_theta(system) + int(system[NV])
+    return record(at_theta(system), 1, int(system[NV]))
 
 
 def work_size(stages, nq, nv):
@@ -102,7 +103,7 @@ def combine(h, system, work, row, first, out):
     for j in range(stages_of(system)):
         c = h * system[row + j]
         if c != 0.0:
-            at = first + j * n
+            at = record(first, j, n)
             for k in range(n):
                 work[out + k] += c * work[at + k]
 

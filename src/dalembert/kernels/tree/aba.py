@@ -49,12 +49,13 @@ from dalembert.kernels.tree.layout import (
     U,
 )
 from dalembert.kernels.tree.loads import apply_loads, passive
+from dalembert.kernels.tree.record import record
 
 
 @inline
 def momentum_of(system, i, omega, v):
     """(angular, linear) momentum of the rigid link i about its origin: I_o omega + h x v, m v + omega x h."""
-    at = HEADER + i * LINK_SIZE
+    at = record(HEADER, i, LINK_SIZE)
     h = load3(system, at + MOMENT)
     xx, yy, zz = load3(system, at + INERTIA)
     xy, xz, yz = load3(system, at + INERTIA + 3)
@@ -70,8 +71,8 @@ def momentum_of(system, i, omega, v):
 def rigid(system, work):
     """Rigid inertias and gyroscopic wrenches V x* (I V) of all links."""
     for i in range(int(system[LINKS])):
-        at = HEADER + i * LINK_SIZE
-        out = i * SCRATCH
+        at = record(HEADER, i, LINK_SIZE)
+        out = record(0, i, SCRATCH)
         h = load3(system, at + MOMENT)
         m = system[at + MASS]
         xx, yy, zz = load3(system, at + INERTIA)
@@ -92,8 +93,8 @@ def pass_inward(work, i, parent, a, b, m, n, f):
     In parent axes about the parent's origin: M' = R M R^T, B' = R B R^T + hat(p) M', A' = R A R^T + X + X^T with X = hat(p) (R B R^T)^T +
     hat(p) M' hat(p)^T / 2.
     """
-    out = i * SCRATCH
-    to = parent * SCRATCH
+    out = record(0, i, SCRATCH)
+    to = record(0, parent, SCRATCH)
     rot, p = load9(work, out + R), load3(work, out + P)
     m2 = conjugate_symmetric(rot, m)
     b2 = conjugate(rot, b)
@@ -127,8 +128,8 @@ def outer_sub(m, x, y, s):
 @inline
 def inward_single(system, work, i, tau, revolute):
     """A joint of one degree of freedom. False if its inertia is not positive."""
-    at = HEADER + i * LINK_SIZE
-    out = i * SCRATCH
+    at = record(HEADER, i, LINK_SIZE)
+    out = record(0, i, SCRATCH)
     a, b, m = load9(work, out + A), load9(work, out + B), load9(work, out + M)
     n, f = load3(work, out + FORCE), load3(work, out + FORCE + 3)
     t = work[tau + int(system[at + V_AT])]
@@ -161,8 +162,8 @@ def inward_single(system, work, i, tau, revolute):
 @kernel
 def inward_ball(system, work, i, tau):
     """A spherical joint: D = A + armature, a 3x3 inverse. False if it is singular."""
-    at = HEADER + i * LINK_SIZE
-    out = i * SCRATCH
+    at = record(HEADER, i, LINK_SIZE)
+    out = record(0, i, SCRATCH)
     a, b, m = load9(work, out + A), load9(work, out + B), load9(work, out + M)
     n, f = load3(work, out + FORCE), load3(work, out + FORCE + 3)
     r = system[at + ARMATURE]
@@ -201,12 +202,12 @@ def minus(a, b):
 @inline
 def inherited(system, work, i):
     """a' = X a_parent + c of link i."""
-    at = HEADER + i * LINK_SIZE
-    out = i * SCRATCH
+    at = record(HEADER, i, LINK_SIZE)
+    out = record(0, i, SCRATCH)
     parent = int(system[at + PARENT])
     rot = load9(work, out + R)
     if parent >= 0:
-        alpha, acc = load3(work, parent * SCRATCH + ACC), load3(work, parent * SCRATCH + ACC + 3)
+        alpha, acc = load3(work, record(0, parent, SCRATCH) + ACC), load3(work, record(0, parent, SCRATCH) + ACC + 3)
         acc = add(acc, cross(alpha, load3(work, out + P)))
         alpha = apply_transposed(rot, alpha)
     else:
@@ -217,8 +218,8 @@ def inherited(system, work, i):
 @kernel
 def free_acceleration(system, work, i, tau, acc, alpha, a):
     """Six equations (I + armature) qdd = tau - F - I a' of a free link. False if they are singular."""
-    at = HEADER + i * LINK_SIZE
-    out = i * SCRATCH
+    at = record(HEADER, i, LINK_SIZE)
+    out = record(0, i, SCRATCH)
     vi = int(system[at + V_AT])
     x = (alpha[0], alpha[1], alpha[2], a[0], a[1], a[2])
     for r in range(3):
@@ -244,8 +245,8 @@ def free_acceleration(system, work, i, tau, acc, alpha, a):
 @inline
 def outward(system, work, i, tau, acc):
     """Acceleration of link i and of its joint."""
-    at = HEADER + i * LINK_SIZE
-    out = i * SCRATCH
+    at = record(HEADER, i, LINK_SIZE)
+    out = record(0, i, SCRATCH)
     kind = int(system[at + KIND])
     vi = acc + int(system[at + V_AT])
     alpha, a = inherited(system, work, i)
@@ -284,7 +285,7 @@ def accelerations(system, work, q, v, tau, acc):
         passive(system, work, q, v, tau)
     for j in range(n):
         i = n - 1 - j
-        kind = int(system[HEADER + i * LINK_SIZE + KIND])
+        kind = int(system[record(HEADER, i, LINK_SIZE) + KIND])
         if kind == REVOLUTE:
             ok = inward_single(system, work, i, tau, True)
         elif kind == PRISMATIC:

@@ -58,15 +58,16 @@ from dalembert.kernels.tree.layout import FUNCTION as ADDRESS
 from dalembert.kernels.tree.limits import limit_force
 from dalembert.kernels.tree.load_layout import APPLY, COLUMN, ENERGY, GROUP_SIZE, LENGTH, POWER, call_apply, call_power
 from dalembert.kernels.tree.loads import passive
+from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.subspace import degrees
 
 
 @inline
 def joint_wrench(system, work, i, tau):
     """(torque, force, point) in the world of what acts along the coordinates of a joint to the world."""
-    at, zero = HEADER + i * LINK_SIZE, (0.0, 0.0, 0.0)
+    at, zero = record(HEADER, i, LINK_SIZE), (0.0, 0.0, 0.0)
     kind, end = int(system[at + KIND]), int(system[at + CARRIED])
-    rot, place = load9(work, i * SCRATCH + R_W), load3(work, end * SCRATCH + P_W)
+    rot, place = load9(work, record(0, i, SCRATCH) + R_W), load3(work, record(0, end, SCRATCH) + P_W)
     vi = tau + int(system[at + V_AT])
     axis = (rot[2], rot[5], rot[8])
     if kind == REVOLUTE:
@@ -83,13 +84,13 @@ def joint_wrench(system, work, i, tau):
 def root_poses(system, work):
     """World poses of the links of joints to the world; those of their joint before them are known."""
     for i in range(int(system[LINKS])):
-        at, out = HEADER + i * LINK_SIZE, i * SCRATCH
+        at, out = record(HEADER, i, LINK_SIZE), record(0, i, SCRATCH)
         if system[at + CARRIED] >= 0.0:
             parent = int(system[at + PARENT])
             rot, p = load9(work, out + R), load3(work, out + P)
             if parent >= 0:
-                above = load9(work, parent * SCRATCH + R_W)
-                rot, p = mul(above, rot), add(load3(work, parent * SCRATCH + P_W), mat_vec(above, p))
+                above = load9(work, record(0, parent, SCRATCH) + R_W)
+                rot, p = mul(above, rot), add(load3(work, record(0, parent, SCRATCH) + P_W), mat_vec(above, p))
             store9(work, out + R_W, rot)
             store3(work, out + P_W, p)
 
@@ -99,19 +100,19 @@ def weight(system, work):
     """(torque about the world origin, force) of the weight: first moments of mass are handed inward, in ACC of the links."""
     n, mass, moment = int(system[LINKS]), 0.0, (0.0, 0.0, 0.0)
     for i in range(n):
-        at = HEADER + i * LINK_SIZE
-        store3(work, i * SCRATCH + ACC, load3(system, at + MOMENT))
-        work[i * SCRATCH + ACC + 3] = system[at + MASS]
+        at = record(HEADER, i, LINK_SIZE)
+        store3(work, record(0, i, SCRATCH) + ACC, load3(system, at + MOMENT))
+        work[record(0, i, SCRATCH) + ACC + 3] = system[at + MASS]
     for j in range(n):
         i = n - 1 - j
-        out, parent = i * SCRATCH, int(system[HEADER + i * LINK_SIZE + PARENT])
+        out, parent = record(0, i, SCRATCH), int(system[record(HEADER, i, LINK_SIZE) + PARENT])
         m = work[out + ACC + 3]
         c = axpy(m, load3(work, out + P), mat_vec(load9(work, out + R), load3(work, out + ACC)))
         if parent < 0:
             mass, moment = mass + m, add(moment, c)
         else:
-            store3(work, parent * SCRATCH + ACC, add(load3(work, parent * SCRATCH + ACC), c))
-            work[parent * SCRATCH + ACC + 3] += m
+            store3(work, record(0, parent, SCRATCH) + ACC, add(load3(work, record(0, parent, SCRATCH) + ACC), c))
+            work[record(0, parent, SCRATCH) + ACC + 3] += m
     g = load3(system, GRAVITY)
     return cross(moment, g), scale(mass, g)
 
@@ -121,7 +122,7 @@ def flow(system, work):
     """sum FORCE . twist over the links: minus the power of the loads that have been applied."""
     total = 0.0
     for i in range(int(system[LINKS])):
-        at = i * SCRATCH
+        at = record(0, i, SCRATCH)
         total += dot(load3(work, at + FORCE), load3(work, at + VEL)) + dot(load3(work, at + FORCE + 3), load3(work, at + VEL + 3))
     return total
 
@@ -145,13 +146,13 @@ def add_loads(w, system, work, state):
     world(system, work)
     for i in range(int(system[LINKS])):
         for k in range(6):
-            work[i * SCRATCH + FORCE + k] = 0.0
+            work[record(0, i, SCRATCH) + FORCE + k] = 0.0
     for _ in range(int(system[LOADS])):
         last = at + int(system[at + LENGTH])
         state[columns + int(system[at + COLUMN])] += w * apply_group(system, work, at, last)
         at = last
     for i in range(int(system[LINKS])):
-        out = i * SCRATCH
+        out = record(0, i, SCRATCH)
         rot = load9(work, out + R_W)
         n, f = mat_vec(rot, load3(work, out + FORCE)), mat_vec(rot, load3(work, out + FORCE + 3))
         enter(state, -w, add(n, cross(load3(work, out + P_W), f)), f)
@@ -190,7 +191,7 @@ def add_account(w, system, work, q, v, half, state):
     enter(state, w, torque, force)
     root_poses(system, work)
     for i in range(int(system[LINKS])):
-        link = HEADER + i * LINK_SIZE
+        link = record(HEADER, i, LINK_SIZE)
         vi, kind, d = int(system[link + V_AT]), int(system[link + KIND]), system[link + JOINT_DAMPING]
         for k in range(degrees(kind)):
             state[at + DAMPING] -= w * d * work[v + vi + k] ** 2

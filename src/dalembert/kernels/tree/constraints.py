@@ -84,6 +84,7 @@ from dalembert.kernels.tree.layout import (
     V_AT,
 )
 from dalembert.kernels.tree.loads import add_wrench
+from dalembert.kernels.tree.record import record
 
 
 @inline
@@ -91,7 +92,7 @@ def axes_of(work, link):
     """World axes <- link axes."""
     if link < 0:
         return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    return load9(work, link * SCRATCH + R_W)
+    return load9(work, record(0, link, SCRATCH) + R_W)
 
 
 @inline
@@ -99,7 +100,7 @@ def to_world(work, link, point):
     """World position of a point of a link."""
     if link < 0:
         return point
-    return add(load3(work, link * SCRATCH + P_W), mat_vec(load9(work, link * SCRATCH + R_W), point))
+    return add(load3(work, record(0, link, SCRATCH) + P_W), mat_vec(load9(work, record(0, link, SCRATCH) + R_W), point))
 
 
 @inline

@@ -27,6 +27,7 @@ from dalembert.kernels.tree.layout import (
     P,
     R,
 )
+from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.subspace import along, degrees, first
 
 
@@ -40,9 +41,9 @@ def mass_matrix(system, work, out):
         work[out + k] = 0.0
     for j in range(n):
         i = n - 1 - j
-        at = HEADER + i * LINK_SIZE
+        at = record(HEADER, i, LINK_SIZE)
         parent = int(system[at + PARENT])
-        scratch = i * SCRATCH
+        scratch = record(0, i, SCRATCH)
         if parent >= 0:
             pass_inward(work, i, parent, load9(work, scratch + A), load9(work, scratch + B), load9(work, scratch + M), zero, zero)
         for k in range(degrees(int(system[at + KIND]))):
@@ -54,8 +55,8 @@ def mass_matrix(system, work, out):
 @kernel
 def column(system, work, i, k, nv, out):
     """Entries of M for degree k of link i and all degrees of i and its ancestors."""
-    at = HEADER + i * LINK_SIZE
-    scratch = i * SCRATCH
+    at = record(HEADER, i, LINK_SIZE)
+    scratch = record(0, i, SCRATCH)
     kind = int(system[at + KIND])
     c = first(kind) + k
     me = int(system[at + V_AT]) + k
@@ -73,16 +74,16 @@ def column(system, work, i, k, nv, out):
     n, f = load3(work, scratch + FORCE), load3(work, scratch + FORCE + 3)
     link = i
     while link >= 0:
-        record = HEADER + link * LINK_SIZE
-        kind = int(system[record + KIND])
+        mine = record(HEADER, link, LINK_SIZE)
+        kind = int(system[mine + KIND])
         store3(work, scratch + FORCE, n)
         store3(work, scratch + FORCE + 3, f)
         for d in range(degrees(kind)):
-            other = int(system[record + V_AT]) + d
-            value = along(system, record, kind, d, work, scratch + FORCE)
+            other = int(system[mine + V_AT]) + d
+            value = along(system, mine, kind, d, work, scratch + FORCE)
             work[out + me * nv + other] = value
             work[out + other * nv + me] = value
-        rot = load9(work, link * SCRATCH + R)
+        rot = load9(work, record(0, link, SCRATCH) + R)
         f = mat_vec(rot, f)
-        n = add(mat_vec(rot, n), cross(load3(work, link * SCRATCH + P), f))
-        link = int(system[record + PARENT])
+        n = add(mat_vec(rot, n), cross(load3(work, record(0, link, SCRATCH) + P), f))
+        link = int(system[mine + PARENT])

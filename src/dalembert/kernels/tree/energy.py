@@ -29,6 +29,7 @@ from dalembert.kernels.tree.layout import (
     V_AT,
     VEL,
 )
+from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.rnea import send_to_parent
 from dalembert.kernels.tree.subspace import along, degrees, first
 
@@ -38,8 +39,8 @@ def kinetic_energy(system, work, v):
     """sum V . I V / 2 and the armatures; twists are known (`sweep`)."""
     total = 0.0
     for i in range(int(system[LINKS])):
-        at = HEADER + i * LINK_SIZE
-        omega, vel = load3(work, i * SCRATCH + VEL), load3(work, i * SCRATCH + VEL + 3)
+        at = record(HEADER, i, LINK_SIZE)
+        omega, vel = load3(work, record(0, i, SCRATCH) + VEL), load3(work, record(0, i, SCRATCH) + VEL + 3)
         L, p = momentum_of(system, i, omega, vel)
         total += 0.5 * (dot(omega, L) + dot(vel, p))
         vi = v + int(system[at + V_AT])
@@ -53,9 +54,9 @@ def gravity_energy(system, work):
     """-sum g . (m x_com); world poses are known (`world`)."""
     total = 0.0
     for i in range(int(system[LINKS])):
-        at = HEADER + i * LINK_SIZE
-        moment = mat_vec(load9(work, i * SCRATCH + R_W), load3(system, at + MOMENT))
-        position = scale(system[at + MASS], load3(work, i * SCRATCH + P_W))
+        at = record(HEADER, i, LINK_SIZE)
+        moment = mat_vec(load9(work, record(0, i, SCRATCH) + R_W), load3(system, at + MOMENT))
+        position = scale(system[at + MASS], load3(work, record(0, i, SCRATCH) + P_W))
         total -= dot(load3(system, GRAVITY), add(position, moment))
     return total
 
@@ -66,7 +67,7 @@ def spatial_momentum(system, work, out):
     momentum."""
     angular, linear = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for i in range(int(system[LINKS])):
-        at = i * SCRATCH
+        at = record(0, i, SCRATCH)
         L, p = momentum_of(system, i, load3(work, at + VEL), load3(work, at + VEL + 3))
         rot = load9(work, at + R_W)
         p = mat_vec(rot, p)
@@ -81,25 +82,25 @@ def momenta(system, work, v, out, gradient):
     """work[out:] = M v and work[gradient:] = 1/2 v^T (dM/dq) v at fixed v; twists are known. FORCE of each link holds P_i afterwards."""
     n = int(system[LINKS])
     for i in range(n):
-        at = i * SCRATCH
+        at = record(0, i, SCRATCH)
         L, p = momentum_of(system, i, load3(work, at + VEL), load3(work, at + VEL + 3))
         store3(work, at + FORCE, L)
         store3(work, at + FORCE + 3, p)
     for j in range(n):
         i = n - 1 - j
-        record = HEADER + i * LINK_SIZE
-        at = i * SCRATCH
-        kind, vi = int(system[record + KIND]), int(system[record + V_AT])
+        mine = record(HEADER, i, LINK_SIZE)
+        at = record(0, i, SCRATCH)
+        kind, vi = int(system[mine + KIND]), int(system[mine + V_AT])
         L, p = load3(work, at + FORCE), load3(work, at + FORCE + 3)
         omega, vel = load3(work, at + VEL), load3(work, at + VEL + 3)
         a, b = scale(-1.0, add(cross(omega, L), cross(vel, p))), scale(-1.0, cross(omega, p))
         six = (a[0], a[1], a[2], b[0], b[1], b[2])
         for k in range(degrees(kind)):
-            work[out + vi + k] = along(system, record, kind, k, work, at + FORCE) + system[record + ARMATURE] * work[v + vi + k]
+            work[out + vi + k] = along(system, mine, kind, k, work, at + FORCE) + system[mine + ARMATURE] * work[v + vi + k]
             work[gradient + vi + k] = six[first(kind) + k]
         if kind == PRISMATIC:
-            work[gradient + vi] = system[record + SLIDES] * six[5] + system[record + TURNS] * six[2]
-        parent = int(system[record + PARENT])
+            work[gradient + vi] = system[mine + SLIDES] * six[5] + system[mine + TURNS] * six[2]
+        parent = int(system[mine + PARENT])
         if parent >= 0:
             send_to_parent(work, i, parent)
 
@@ -110,17 +111,17 @@ def gravity_gradient(system, work, out):
     n = int(system[LINKS])
     g = load3(system, GRAVITY)
     for i in range(n):
-        record = HEADER + i * LINK_SIZE
-        at = i * SCRATCH
+        mine = record(HEADER, i, LINK_SIZE)
+        at = record(0, i, SCRATCH)
         g_L = apply_transposed(load9(work, at + R_W), g)
-        store3(work, at + FORCE, scale(-1.0, cross(load3(system, record + MOMENT), g_L)))
-        store3(work, at + FORCE + 3, scale(-system[record + MASS], g_L))
+        store3(work, at + FORCE, scale(-1.0, cross(load3(system, mine + MOMENT), g_L)))
+        store3(work, at + FORCE + 3, scale(-system[mine + MASS], g_L))
     for j in range(n):
         i = n - 1 - j
-        record = HEADER + i * LINK_SIZE
-        kind, vi = int(system[record + KIND]), int(system[record + V_AT])
+        mine = record(HEADER, i, LINK_SIZE)
+        kind, vi = int(system[mine + KIND]), int(system[mine + V_AT])
         for k in range(degrees(kind)):
-            work[out + vi + k] = along(system, record, kind, k, work, i * SCRATCH + FORCE)
-        parent = int(system[record + PARENT])
+            work[out + vi + k] = along(system, mine, kind, k, work, record(0, i, SCRATCH) + FORCE)
+        parent = int(system[mine + PARENT])
         if parent >= 0:
             send_to_parent(work, i, parent)

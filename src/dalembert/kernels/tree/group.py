@@ -16,6 +16,7 @@ from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.quat import exp, load, mul, normalise, rotate, store
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, scale, store3
 from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, LINKS, PRISMATIC, Q_AT, SPHERICAL, V_AT
+from dalembert.kernels.tree.record import record
 
 
 @inline
@@ -38,7 +39,7 @@ def translation_of_exp(w, u):
 def move(system, work, q, dq, out):
     """work[out:] = q exp(dq), joint by joint. out may equal q."""
     for i in range(int(system[LINKS])):
-        at = HEADER + i * LINK_SIZE
+        at = record(HEADER, i, LINK_SIZE)
         kind = int(system[at + KIND])
         qi, vi = int(system[at + Q_AT]), int(system[at + V_AT])
         if kind <= PRISMATIC:
@@ -85,7 +86,7 @@ def dexp_inv(system, work, theta, v, out):
     """work[out:] = dexp^-1_{-theta} v, joint by joint; the identity for joints of one degree of freedom."""
     zero = (0.0, 0.0, 0.0)
     for i in range(int(system[LINKS])):
-        at = HEADER + i * LINK_SIZE
+        at = record(HEADER, i, LINK_SIZE)
         kind = int(system[at + KIND])
         vi = int(system[at + V_AT])
         if kind <= PRISMATIC:

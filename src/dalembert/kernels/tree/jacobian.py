@@ -9,6 +9,7 @@ from dalembert.kernels.mat3 import apply_transposed, load9, mul
 from dalembert.kernels.smallmat import add, axpy, cross, dot, load3, mat_vec, scale, sub
 from dalembert.kernels.tree.kinematics import sweep, world
 from dalembert.kernels.tree.layout import HEADER, KIND, LINK_SIZE, NV, P_W, PARENT, PRISMATIC, R_W, SCRATCH, SLIDES, TURNS, V_AT
+from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.subspace import degrees, first
 
 
@@ -19,13 +20,13 @@ def body_jacobian(system, work, link, R_LB, p_LB, out):
     nv = int(system[NV])
     for k in range(6 * nv):
         work[out + k] = 0.0
-    rot_b = mul(load9(work, link * SCRATCH + R_W), R_LB)
-    p_b = add(load3(work, link * SCRATCH + P_W), mat_vec(load9(work, link * SCRATCH + R_W), p_LB))
+    rot_b = mul(load9(work, record(0, link, SCRATCH) + R_W), R_LB)
+    p_b = add(load3(work, record(0, link, SCRATCH) + P_W), mat_vec(load9(work, record(0, link, SCRATCH) + R_W), p_LB))
     i = link
     while i >= 0:
-        at = HEADER + i * LINK_SIZE
-        rot = load9(work, i * SCRATCH + R_W)
-        lever = sub(p_b, load3(work, i * SCRATCH + P_W))
+        at = record(HEADER, i, LINK_SIZE)
+        rot = load9(work, record(0, i, SCRATCH) + R_W)
+        lever = sub(p_b, load3(work, record(0, i, SCRATCH) + P_W))
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
         for k in range(degrees(kind)):
             c = first(kind) + k
@@ -57,17 +58,17 @@ def push(system, work, q, v, link, given, tau):
     world(system, work)
     for k in range(int(system[NV])):
         tau[k] = 0.0
-    rot_l = load9(work, link * SCRATCH + R_W)
+    rot_l = load9(work, record(0, link, SCRATCH) + R_W)
     on_link = add(load3(given, G_P), mat_vec(load9(given, G_R), load3(given, G_COM)))
-    x = add(load3(work, link * SCRATCH + P_W), mat_vec(rot_l, on_link))
+    x = add(load3(work, record(0, link, SCRATCH) + P_W), mat_vec(rot_l, on_link))
     if given[G_AT] != 0.0:
         x = load3(given, G_POINT)
     F, T = load3(given, G_FORCE), load3(given, G_TORQUE)
     i = link
     while i >= 0:
-        at = HEADER + i * LINK_SIZE
-        rot = load9(work, i * SCRATCH + R_W)
-        moment = add(T, cross(sub(x, load3(work, i * SCRATCH + P_W)), F))
+        at = record(HEADER, i, LINK_SIZE)
+        rot = load9(work, record(0, i, SCRATCH) + R_W)
+        moment = add(T, cross(sub(x, load3(work, record(0, i, SCRATCH) + P_W)), F))
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
         for k in range(degrees(kind)):
             c = first(kind) + k

@@ -93,16 +93,16 @@ def joint_twist(system, work, i, v):
 @inline
 def move(system, work, i, v):
     """Twist and velocity-dependent acceleration of link i; its parent's are known."""
-    at = HEADER + i * LINK_SIZE
-    out = i * SCRATCH
+    at = record(HEADER, i, LINK_SIZE)
+    out = record(0, i, SCRATCH)
     parent = int(system[at + PARENT])
     w, u = joint_twist(system, work, i, v)
     omega = w
     vel = u
     if parent >= 0:
         rot = load9(work, out + R)
-        omega_p = load3(work, parent * SCRATCH + VEL)
-        vel_p = load3(work, parent * SCRATCH + VEL + 3)
+        omega_p = load3(work, record(0, parent, SCRATCH) + VEL)
+        vel_p = load3(work, record(0, parent, SCRATCH) + VEL + 3)
         omega = add(omega, apply_transposed(rot, omega_p))
         vel = add(vel, apply_transposed(rot, add(vel_p, cross(omega_p, load3(work, out + P)))))
     store3(work, out + VEL, omega)
@@ -115,7 +115,7 @@ def move(system, work, i, v):
 def sweep(system, work, q, v):
     """Places and twists of all links from work[q:] and work[v:]."""
     for i in range(int(system[LINKS])):
-        place(system, work, i, q, i * SCRATCH)
+        place(system, work, i, q, record(0, i, SCRATCH))
         move(system, work, i, v)
 
 
@@ -123,13 +123,13 @@ def sweep(system, work, q, v):
 def world(system, work):
     """World pose of every link, from the places of `sweep`."""
     for i in range(int(system[LINKS])):
-        parent = int(system[HEADER + i * LINK_SIZE + PARENT])
-        out = i * SCRATCH
+        parent = int(system[record(HEADER, i, LINK_SIZE) + PARENT])
+        out = record(0, i, SCRATCH)
         rot = load9(work, out + R)
         p = load3(work, out + P)
         if parent >= 0:
-            rot_p = load9(work, parent * SCRATCH + R_W)
-            p = add(load3(work, parent * SCRATCH + P_W), mat_vec(rot_p, p))
+            rot_p = load9(work, record(0, parent, SCRATCH) + R_W)
+            p = add(load3(work, record(0, parent, SCRATCH) + P_W), mat_vec(rot_p, p))
             rot = mul(rot_p, rot)
         store9(work, out + R_W, rot)
         store3(work, out + P_W, p)

@@ -38,12 +38,13 @@ from dalembert.kernels.tree.layout import (
     VEL,
 )
 from dalembert.kernels.tree.load_layout import APPLY, ENERGY, GROUP_SIZE, LENGTH, call_apply, call_energy
+from dalembert.kernels.tree.record import record
 
 
 @inline
 def push(work, i, point, force, torque):
     """Apply a force at a point of link i and a torque, link axes."""
-    at = i * SCRATCH + FORCE
+    at = record(0, i, SCRATCH) + FORCE
     store3(work, at, sub(load3(work, at), add(torque, cross(point, force))))
     store3(work, at + 3, sub(load3(work, at + 3), force))
 
@@ -53,7 +54,7 @@ def point_in_world(work, i, point):
     """World position of a point of link i (-1: the world itself)."""
     if i < 0:
         return point
-    return add(load3(work, i * SCRATCH + P_W), mat_vec(load9(work, i * SCRATCH + R_W), point))
+    return add(load3(work, record(0, i, SCRATCH) + P_W), mat_vec(load9(work, record(0, i, SCRATCH) + R_W), point))
 
 
 @inline
@@ -61,14 +62,14 @@ def point_velocity(work, i, point):
     """World velocity of a point of link i."""
     if i < 0:
         return (0.0, 0.0, 0.0)
-    at = i * SCRATCH
+    at = record(0, i, SCRATCH)
     return mat_vec(load9(work, at + R_W), add(load3(work, at + VEL + 3), cross(load3(work, at + VEL), point)))
 
 
 @inline
 def to_link(work, i, x):
     """A vector of the world in axes of link i."""
-    return apply_transposed(load9(work, i * SCRATCH + R_W), x)
+    return apply_transposed(load9(work, record(0, i, SCRATCH) + R_W), x)
 
 
 @inline
@@ -76,13 +77,13 @@ def add_wrench(system, work, link, sign, f, n, x, row):
     """Add the work of a wrench per unit of each velocity to the row at work[row:]."""
     i = link
     while i >= 0:
-        at = HEADER + i * LINK_SIZE
-        rot = load9(work, i * SCRATCH + R_W)
+        at = record(HEADER, i, LINK_SIZE)
+        rot = load9(work, record(0, i, SCRATCH) + R_W)
         kind, vi = int(system[at + KIND]), row + int(system[at + V_AT])
         if kind == PRISMATIC:
             work[vi] += sign * system[at + SLIDES] * (rot[2] * f[0] + rot[5] * f[1] + rot[8] * f[2])
         if kind != PRISMATIC or system[at + TURNS] != 0.0:
-            torque = add(n, cross(sub(x, load3(work, i * SCRATCH + P_W)), f))
+            torque = add(n, cross(sub(x, load3(work, record(0, i, SCRATCH) + P_W)), f))
             if kind <= PRISMATIC:
                 work[vi] += sign * system[at + TURNS] * (rot[2] * torque[0] + rot[5] * torque[1] + rot[8] * torque[2])
             else:
@@ -138,7 +139,7 @@ def passive(system, work, q, v, tau):
         for i in range(int(system[NV])):
             work[tau + i] += work[found + i]
     for i in range(int(system[LINKS])):
-        at = HEADER + i * LINK_SIZE
+        at = record(HEADER, i, LINK_SIZE)
         kind = int(system[at + KIND])
         n = 1 if kind <= PRISMATIC else (3 if kind == SPHERICAL else 6)
         vi = int(system[at + V_AT])

@@ -29,13 +29,14 @@ from dalembert.kernels.tree.layout import (
     R,
 )
 from dalembert.kernels.tree.loads import apply_loads
+from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.subspace import along, degrees, first
 
 
 @inline
 def send_to_parent(work, i, parent):
     """Add the wrench at FORCE of link i to that of its parent."""
-    out, to = i * SCRATCH, parent * SCRATCH
+    out, to = record(0, i, SCRATCH), record(0, parent, SCRATCH)
     rot = load9(work, out + R)
     f = mat_vec(rot, load3(work, out + FORCE + 3))
     n = add(mat_vec(rot, load3(work, out + FORCE)), cross(load3(work, out + P), f))
@@ -49,8 +50,8 @@ def newton_euler(system, work, q, v, acc):
     n = int(system[LINKS])
     sweep(system, work, q, v)
     for i in range(n):
-        at = HEADER + i * LINK_SIZE
-        out = i * SCRATCH
+        at = record(HEADER, i, LINK_SIZE)
+        out = record(0, i, SCRATCH)
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
         alpha, a = inherited(system, work, i)
         store3(work, out + ACC, alpha)
@@ -78,10 +79,12 @@ def inverse_dynamics(system, work, q, v, acc, tau):
     n = int(system[LINKS])
     for j in range(n):
         i = n - 1 - j
-        at = HEADER + i * LINK_SIZE
+        at = record(HEADER, i, LINK_SIZE)
         kind, vi = int(system[at + KIND]), int(system[at + V_AT])
         for k in range(degrees(kind)):
-            work[tau + vi + k] = along(system, at, kind, k, work, i * SCRATCH + FORCE) + system[at + ARMATURE] * work[acc + vi + k]
+            work[tau + vi + k] = (
+                along(system, at, kind, k, work, record(0, i, SCRATCH) + FORCE) + system[at + ARMATURE] * work[acc + vi + k]
+            )
         parent = int(system[at + PARENT])
         if parent >= 0:
             send_to_parent(work, i, parent)

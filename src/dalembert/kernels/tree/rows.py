@@ -33,6 +33,7 @@ from dalembert.kernels.tree.layout import (
     VEL,
 )
 from dalembert.kernels.tree.loads import load_energy, point_in_world
+from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.subspace import degrees
 
 # record of a body
@@ -52,7 +53,7 @@ def strain_energy(system, work, q):
     """sum k |strain|^2 / 2 of the joints: q - rest, of a ball joint its rotation vector."""
     total = 0.0
     for i in range(int(system[LINKS])):
-        at = HEADER + i * LINK_SIZE
+        at = record(HEADER, i, LINK_SIZE)
         k, kind, qi = system[at + STIFFNESS], int(system[at + KIND]), q + int(system[at + Q_AT])
         if k == 0.0:
             continue
@@ -110,14 +111,14 @@ def pose_rows(system, bodies, q, work, out):
     for k in range(q.shape[0]):
         put(q, k, work, at_q)
         for i in range(int(system[LINKS])):
-            place(system, work, i, at_q, i * SCRATCH)
+            place(system, work, i, at_q, record(0, i, SCRATCH))
         world(system, work)
         for b in range(bodies.shape[0] // BODY_SIZE):
             at = b * BODY_SIZE
             i, rot, p = int(bodies[at + LINK]), load9(bodies, at + FRAME_R), load3(bodies, at + FRAME_P)
             if i >= 0:
                 p = point_in_world(work, i, p)
-                rot = mul(load9(work, i * SCRATCH + R_W), rot)
+                rot = mul(load9(work, record(0, i, SCRATCH) + R_W), rot)
             if bodies[at + AS_IT_IS] == 0.0:
                 rot = orthogonal(rot)
             for r in range(3):
@@ -138,7 +139,7 @@ def armature_change(system, v, k):
     """sum armature |v_k - v_(k-1)|^2 over the joints."""
     total = 0.0
     for i in range(int(system[LINKS])):
-        at = HEADER + i * LINK_SIZE
+        at = record(HEADER, i, LINK_SIZE)
         if system[at + ARMATURE] > 0.0:
             vi = int(system[at + V_AT])
             for c in range(degrees(int(system[at + KIND]))):
@@ -172,8 +173,9 @@ def survey_rows(system, bodies, q, v, centre, work, spins, reach, moments, chang
             far = max(far, math.sqrt(dot(p, p)) + bodies[at + COM_ARM])
             spins[k, b] = 0.0
             if i >= 0:
-                omega = load3(work, i * SCRATCH + VEL)
-                speed = mat_vec(load9(work, i * SCRATCH + R_W), add(load3(work, i * SCRATCH + VEL + 3), cross(omega, c)))
+                link = record(0, i, SCRATCH)
+                omega = load3(work, link + VEL)
+                speed = mat_vec(load9(work, link + R_W), add(load3(work, link + VEL + 3), cross(omega, c)))
                 x, spin = sub(point_in_world(work, i, c), origin), inertia_times(bodies, at, omega)
                 spins[k, b] = math.sqrt(dot(omega, omega))
                 moment += m * math.sqrt(dot(speed, speed) * dot(x, x)) + math.sqrt(dot(spin, spin))
