@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.comparison import measures
-from dalembert.model.rotation import Array
 from dalembert.peers import is_peer
 from dalembert.report.drift import BLOCKS, find_drift
 

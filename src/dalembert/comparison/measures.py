@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.comparison.tree_momentum import momentum_of_tree
 from dalembert.families import find_family
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.model.forces import features
 from dalembert.model.kinematics import frames
-from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
+from dalembert.model.rotation import quat_conj, quat_mul, rotate
 from dalembert.runs.trajectory import Trajectory
 
 

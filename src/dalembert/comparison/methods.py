@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
-from dalembert.model.rotation import Array
 from dalembert.peers import Outcome, find_peer, is_peer
 from dalembert.runs import checks
 from dalembert.runs.plan import Plan

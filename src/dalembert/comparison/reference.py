@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.comparison.looks import look_of, trusted
 from dalembert.comparison.measures import angle_between, attitude, forced, is_tree
 from dalembert.comparison.methods import Method, split_name
@@ -20,7 +21,7 @@ from dalembert.families import fitting
 from dalembert.kernels.rigid_body import layout as at
 from dalembert.model import Model
 from dalembert.model.compile_rigid_body import initial_state, system_array
-from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
+from dalembert.model.rotation import quat_conj, quat_mul, rotate
 from dalembert.peers import PEERS
 from dalembert.registry import steppers
 from dalembert.runs import checks

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.comparison.methods import Method
 from dalembert.comparison.tree_momentum import floats
 from dalembert.errors import OptionError
@@ -16,7 +17,7 @@ from dalembert.families import find_family, fitting
 from dalembert.model import Model
 from dalembert.model.forces import features
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.model.rotation import quat_conj, rotate
 from dalembert.registry import steppers
 from dalembert.runs import choice
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Model
 from dalembert.model.kinematics import frames, point
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.runs.trajectory import Trajectory

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.contracts import lagrangians as formulas
 from dalembert.contracts import machines as bodies
 from dalembert.contracts.machines import Machine
 from dalembert.errors import OptionError
 from dalembert.families import families
 from dalembert.lagrangian import Lagrangian
-from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 
 

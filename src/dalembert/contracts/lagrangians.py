@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.families import find_family
 from dalembert.lagrangian import Lagrangian
-from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 from dalembert.runs.choice import unhandled
 

@@ -11,8 +11,9 @@ from functools import cache
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Model
-from dalembert.model.rotation import Array, quat_conj, quat_exp, quat_mul, rotate
+from dalembert.model.rotation import quat_conj, quat_exp, quat_mul, rotate
 
 Machine = tuple[Model, Array, Array]
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.contracts.judges import reference, suite_of
 from dalembert.contracts.machines import Machine
 from dalembert.errors import SimulationError
 from dalembert.groups import se3, so3
 from dalembert.kernels.status import MEANING, OK
 from dalembert.model import Model
-from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 from dalembert.runs.plan import Plan
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnsupportedError
 from dalembert.model import forces
-from dalembert.model.rotation import Array
 
 
 @dataclass(frozen=True)

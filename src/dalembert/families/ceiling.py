@@ -11,11 +11,11 @@ from functools import cache
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.account_layout import SIZE
 from dalembert.kernels.tree.variational.layout import STATE
 from dalembert.model import Model
-from dalembert.model.rotation import Array
 
 RUNAWAY = 9.0
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError, UnsupportedError
 from dalembert.families import Family
 from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.lagrangian import layout as at
 from dalembert.kernels.lagrangian import node
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
-from dalembert.model.rotation import Array
 
 
 def features(model: Any) -> set[str]:

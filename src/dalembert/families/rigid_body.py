@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.families import Family
 from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
@@ -14,7 +15,7 @@ from dalembert.kernels.rigid_body import layout as at
 from dalembert.kernels.rigid_body import node
 from dalembert.model import Model
 from dalembert.model import compile_rigid_body as body_arrays
-from dalembert.model.rotation import Array, cross, quat_conj, rotate
+from dalembert.model.rotation import cross, quat_conj, rotate
 
 
 def unpack(model: Model, system: Array, states: Array) -> dict[str, Any]:

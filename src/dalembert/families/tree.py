@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnsupportedError
 from dalembert.families import Family
 from dalembert.kernels import lie_rk_account
@@ -14,7 +15,6 @@ from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree import node
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
-from dalembert.model.rotation import Array
 
 ACCOUNTED = frozenset({"forces", "damping", "limits", "drive"})  # gravity and springs have a potential, and momenta that they keep
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, OptionError, UnsupportedError
 from dalembert.families import Family
 from dalembert.families.ceiling import expect
@@ -23,7 +24,6 @@ from dalembert.kernels.tree.variational.layout import HISTORY, STATE
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
 from dalembert.model.compile_constraints import is_driven
-from dalembert.model.rotation import Array
 
 NOTES = STATE.names[STATE.names.index("known") : STATE.names.index("held")]  # of the prediction and of Newton's method
 SHRINK = 0.8  # of h, from one trial of h="auto" to the next, where no node says by how much

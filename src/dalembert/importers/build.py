@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.importers.compiling import library
 from dalembert.importers.geometry import shapes_of
@@ -20,7 +21,7 @@ from dalembert.importers.naming import Names
 from dalembert.importers.notes import Notes
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array, matrix, quat_mul, rotate
+from dalembert.model.rotation import matrix, quat_mul, rotate
 from dalembert.model.shapes import Shape
 
 LARGEST = 1e15  # beyond this a number is a slip of the pen, and products of a few of them overflow

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.model.parts import WORLD, Joint
-from dalembert.model.rotation import Array, quat_conj, quat_exp, quat_mul, rotate
+from dalembert.model.rotation import quat_conj, quat_exp, quat_mul, rotate
 
 if TYPE_CHECKING:
     from dalembert.model import Model

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.importers.compiling import library
 from dalembert.importers.notes import Notes
-from dalembert.model.rotation import Array
 from dalembert.model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
 
 EXTRA = ("friction", "contype", "conaffinity", "condim", "priority", "solmix", "solref", "solimp", "margin", "gap", "rgba", "group")

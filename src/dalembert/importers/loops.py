@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.importers.build import Builder
 from dalembert.importers.compiling import library
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
+from dalembert.model.rotation import quat_conj, quat_mul, rotate
 
 USUAL_SOFTNESS = (0.02, 1.0)
 

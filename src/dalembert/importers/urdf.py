@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.importers.build import Builder, Inertial, Linkage, Part
 from dalembert.importers.compiling import compile_xml
@@ -24,7 +25,7 @@ from dalembert.importers.urdf_geometry import Geometry
 from dalembert.importers.urdf_tree import Tree, floats
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array, matrix, quat_exp, quat_mul
+from dalembert.model.rotation import matrix, quat_exp, quat_mul
 
 KINDS = {
     "revolute": "revolute",

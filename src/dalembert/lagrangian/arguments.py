@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, OptionError, UnknownNameError
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.lagrangian.system import Lagrangian

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import AssemblyError, OptionError
 from dalembert.lagrangian.system import Lagrangian
-from dalembert.model.rotation import Array
 
 START = 1e-8  # allowed residuals, of |row| max(|q|, 1) and |row| max(|v|, 1)
 

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnknownNameError, UnsupportedError
 from dalembert.model.multipliers import RANK, shortest
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.lagrangian.system import Lagrangian

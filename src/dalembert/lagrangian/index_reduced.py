@@ -12,8 +12,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.machine_code import MachineCode
-from dalembert.model.rotation import Array
 
 
 class NotFinite(ArithmeticError):

@@ -8,8 +8,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.lagrangian.formulas import Formulas
-from dalembert.model.rotation import Array
 
 
 class Numbers:

@@ -12,10 +12,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.kernels.lagrangian import layout as at
 from dalembert.lagrangian.formulas import Formulas
 from dalembert.machine_code import MachineCode
-from dalembert.model.rotation import Array
 
 EPS = float(np.finfo(float).eps)
 ROUND_OFF = 16 * EPS

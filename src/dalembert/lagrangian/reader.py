@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.lagrangian.formulas import Formulas, function_of
 from dalembert.lagrangian.reading import Params, check_numbers, read
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.lagrangian.system import Lagrangian

@@ -8,13 +8,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, OptionError, UnknownNameError, UnsupportedError
 from dalembert.lagrangian.arguments import coordinate_names, named_generators, parameters, vector
 from dalembert.lagrangian.formulas import Formulas
 from dalembert.lagrangian.numbers import Numbers
 from dalembert.lagrangian.reader import Reader
 from dalembert.model import validate
-from dalembert.model.rotation import Array
 from dalembert.systems import System
 
 #: features of a system that a run can leave out, and the formulas they are

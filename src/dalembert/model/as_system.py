@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.model import validate
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array
 from dalembert.model.touching import touching
 from dalembert.systems import System
 

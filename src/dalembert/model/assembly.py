@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import AssemblyError, OptionError, UnknownNameError
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.model.constraint_functions import TreeConstraints

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.kernels.tree import constraint_layout as at
 from dalembert.kernels.tree import layout
 from dalembert.model import loops
@@ -20,7 +21,7 @@ from dalembert.model.joints._base import perpendicular
 from dalembert.model.loops import Loop
 from dalembert.model.nonholonomic import Nonholonomic
 from dalembert.model.parts import WORLD, Joint
-from dalembert.model.rotation import Array, matrix
+from dalembert.model.rotation import matrix
 
 if TYPE_CHECKING:
     from dalembert.model.compile_tree import Tree

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnsupportedError
 from dalembert.kernels.rigid_body import layout as at
 from dalembert.model.features import acting
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import Array, cross, from_matrix, matrix, quat_conj, quat_mul, rotate
+from dalembert.model.rotation import cross, from_matrix, matrix, quat_conj, quat_mul, rotate
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

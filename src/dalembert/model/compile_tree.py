@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnsupportedError
 from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
@@ -22,7 +23,7 @@ from dalembert.model import compile_constraints, patch_tree
 from dalembert.model.features import acting
 from dalembert.model.forces import Load, group
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import Array, cross, matrix
+from dalembert.model.rotation import cross, matrix
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.constraints import constraint_rows
 from dalembert.kernels.tree.kinematics import sweep, world
 from dalembert.model import compile_constraints, compile_tree
-from dalembert.model.rotation import Array
 from dalembert.model.workspace import Workspaces
 
 if TYPE_CHECKING:

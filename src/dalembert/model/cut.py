@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnsupportedError
 from dalembert.model import kinematics
 from dalembert.model.loop_coordinates import continued, state_of
 from dalembert.model.loops import ACTING, Loop
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import Array, matrix
+from dalembert.model.rotation import matrix
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.model import kinematics
 from dalembert.model.compile_tree import Link, build_tree
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.kernels.tree.constraint_layout import PIECE
-from dalembert.model.rotation import Array
 
 LEAST = 4  # points of a spline
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, OptionError
 from dalembert.model import validate
 from dalembert.model.drive_tables import TableDrive
 from dalembert.model.joints._base import JointKind, VectorKind
-from dalembert.model.rotation import Array
 
 FORMULA = "formula"  # key of the text in files
 AHEAD = 1e-6  # s: how far from the start a slope is looked at,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.kernels._far import raise_pending
 from dalembert.kernels._jit import first_class
@@ -19,7 +20,6 @@ from dalembert.kernels.tree.kinematics import sweep, world
 from dalembert.kernels.tree.loads import passive as joint_forces
 from dalembert.kernels.tree.rnea import inverse_dynamics
 from dalembert.model import compile_tree
-from dalembert.model.rotation import Array
 from dalembert.model.workspace import Workspaces
 
 if TYPE_CHECKING:

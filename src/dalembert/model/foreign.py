@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import ArrayLike
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 from dalembert.model.shapes import Shape
 
 if TYPE_CHECKING:

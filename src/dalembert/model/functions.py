@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model.kinematics import Reference
 from dalembert.model.loop_coordinates import loop_forces
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.model.dynamics import TreeDynamics

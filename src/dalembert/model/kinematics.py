@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.model.joints import Axes
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import Array, matrix, quat_conj, quat_mul, rotate, unit
+from dalembert.model.rotation import matrix, quat_conj, quat_mul, rotate, unit
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

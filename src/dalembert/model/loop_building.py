@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import loops
 from dalembert.model.loops import Loop
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import Array
 
 
 class Loops(ABC):

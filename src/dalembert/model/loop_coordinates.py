@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnknownNameError, UnsupportedError
 from dalembert.model import kinematics
 from dalembert.model.joints import KINDS, Axes
 from dalembert.model.kinematics import Frame, Placement
 from dalembert.model.loops import Loop
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate, unit
+from dalembert.model.rotation import quat_conj, quat_mul, rotate, unit
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

@@ -27,12 +27,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.kernels.tree.constraint_layout import OPPOSITE
 from dalembert.model import kinematics, validate
 from dalembert.model import parts as part_module
 from dalembert.model.parts import WORLD, Body, check_name
-from dalembert.model.rotation import Array, quat_conj, quat_log, quat_mul, rotate
+from dalembert.model.rotation import quat_conj, quat_log, quat_mul, rotate
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

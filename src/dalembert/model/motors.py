@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, OptionError, UnknownNameError, UnsupportedError
 from dalembert.model import validate
 from dalembert.model.parts import check_name
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

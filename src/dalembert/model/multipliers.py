@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnsupportedError
-from dalembert.model.rotation import Array
 
 STEP = 3e-4  # of the differences along the motion, rad or m
 RANK = 1e-8  # singular values of rows of unit length below this part of the largest belong to redundant rows

@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import kinematics, validate
 from dalembert.model.loop_building import Loops
 from dalembert.model.loops import Loop, point_in_world, turned_since
 from dalembert.model.parts import WORLD, check_name
-from dalembert.model.rotation import Array, rotate
+from dalembert.model.rotation import rotate
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import drives, validate
 from dalembert.model import shapes as shape_module
 from dalembert.model.joints import KINDS, JointKind
-from dalembert.model.rotation import Array
 from dalembert.model.shapes import Shape
 
 WORLD = "world"

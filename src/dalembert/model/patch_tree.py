@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree import load_layout
 from dalembert.model import compile_tree
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnknownNameError, UnsupportedError
 from dalembert.model import kinematics
 from dalembert.model.multipliers import along_motion
-from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.model.rotation import quat_conj, rotate
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr
 
+from dalembert.arrays import Array
 from dalembert.errors import AssemblyError
-from dalembert.model.rotation import Array
 
 TOLERANCE = 1e-7  # of the diagonal of R, relative to the largest: a closed configuration is known to about 1e-10
 STEPS = (0.05, 0.1, 0.2)  # rad or m along the null space

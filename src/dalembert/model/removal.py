@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import kinematics, validate
 from dalembert.model.parts import WORLD, Joint, Keyframe
-from dalembert.model.rotation import Array
 
 
 @dataclass

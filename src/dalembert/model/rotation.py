@@ -6,9 +6,9 @@ The kernels in `dalembert.kernels` do the same for one state at a time inside co
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from dalembert.arrays import Array
 
 
 def quat_mul(p: Array, q: Array) -> Array:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.kernels._far import raise_pending
 from dalembert.kernels.tree import rows as at
 from dalembert.model.compile_tree import Place, work_size
 from dalembert.model.kinematics import need
 from dalembert.model.parts import WORLD, Body
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.model.dynamics import TreeDynamics

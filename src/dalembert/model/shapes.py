@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.model import validate
-from dalembert.model.rotation import Array
 
 
 @dataclass(frozen=True, kw_only=True)

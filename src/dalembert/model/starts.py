@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.model.assembly import _size as machine_size
 from dalembert.model.definite import check_definite
 from dalembert.model.reactions import row_units
-from dalembert.model.rotation import Array
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.model import kinematics, loop_coordinates, motors, validate
 from dalembert.model.catalogue import Catalogue
-from dalembert.model.rotation import Array
 
 
 class States(Catalogue):

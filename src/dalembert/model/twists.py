@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 
 
 def turn(axis: Array, through: Array) -> Array:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import DalembertError, ModelError, OptionError, UnknownNameError
-from dalembert.model.rotation import Array, from_matrix
+from dalembert.model.rotation import from_matrix
 
 
 def frozen(a: Array) -> Array:

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 
 
 class Workspaces(threading.local):

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnsupportedError
 from dalembert.families import find_family
 from dalembert.model import Model
 from dalembert.model.forces import features, kinds
-from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 from dalembert.runs.trajectory import Trajectory
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError, OptionError
 from dalembert.model import Model
-from dalembert.model.rotation import Array
 from dalembert.peers._base import Outcome, Peer
 from dalembert.peers.mujoco_model import compile_model, library
 from dalembert.runs.progress import Progress

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError, UnsupportedError
 from dalembert.importers.conventions import depth_first
 from dalembert.model import Model
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import Array, matrix, quat_conj, quat_mul, rotate
+from dalembert.model.rotation import matrix, quat_conj, quat_mul, rotate
 
 TYPES = {"revolute": "HINGE", "prismatic": "SLIDE", "spherical": "BALL", "free": "FREE"}
 OFF = ("CONTACT", "CONSTRAINT", "AUTORESET")

@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.families import find_family
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
-from dalembert.model.rotation import Array, quat_conj, quat_mul, rotate
+from dalembert.model.rotation import quat_conj, quat_mul, rotate
 from dalembert.peers._base import Outcome, Peer
 from dalembert.peers.scipy_lagrangian import LagrangianMotion
 from dalembert.peers.scipy_tree import TreeMotion

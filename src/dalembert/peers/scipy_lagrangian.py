@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.lagrangian import Lagrangian
 from dalembert.lagrangian.index_reduced import RightHandSide
-from dalembert.model.rotation import Array
 
 
 class LagrangianMotion:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Model
-from dalembert.model.rotation import Array, quat_mul, rotate
+from dalembert.model.rotation import quat_mul, rotate
 
 
 class TreeMotion:

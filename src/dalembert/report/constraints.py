@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import AssemblyError
 from dalembert.model.reactions import row_units
-from dalembert.model.rotation import Array
 from dalembert.report.facts import EPS, ratio
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, Item, item
 from dalembert.report.tree_facts import TreeFacts

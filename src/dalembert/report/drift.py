@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 from dalembert.report.facts import ratio
 
 BLOCKS = 32

@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import UnknownNameError
 from dalembert.families import Family, family_named, find_family
 from dalembert.model.kinematics import frames
-from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.model.rotation import quat_conj, rotate
 from dalembert.report.scale import EnergyScale, energy_scale, lasting
 from dalembert.steppers.compose import find_composition
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 from dalembert.report.energy import (
     NOTICEABLE,
     balance,

@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.lagrangian import Lagrangian
-from dalembert.model.rotation import Array
 from dalembert.report.facts import Facts, size
 
 NODES = 12  # at which the motion is linearised

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvals
 
+from dalembert.arrays import Array
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.aba import accelerations
 from dalembert.kernels.tree.group import move
 from dalembert.model import Model
 from dalembert.model.compile_tree import work_size
-from dalembert.model.rotation import Array
 
 DIFFERENCE = 1e-5  # rad or m; rad/s or m/s
 DENSE = 32

@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model.kinematics import frames
-from dalembert.model.rotation import Array, rotate
+from dalembert.model.rotation import rotate
 from dalembert.report.facts import EPS, ORDER_CAP, Facts, ratio, size
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 
 REGULAR = 0.2  # of the scale
 LASTING = 3  # intervals

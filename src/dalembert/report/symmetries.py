@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Model
 from dalembert.model.joints._base import perpendicular
 from dalembert.model.kinematics import frames, point
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array
 from dalembert.model.twists import shift, turn, turns
 
 SMALL = 1e-9

@@ -15,9 +15,9 @@ from functools import cached_property
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Model, forces
 from dalembert.model.compile_tree import features
-from dalembert.model.rotation import Array
 from dalembert.model.rows import Survey
 from dalembert.report.facts import ORDER_CAP, Facts, size
 from dalembert.report.linear_rates import fastest_rates

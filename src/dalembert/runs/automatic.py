@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.families.variational import SHRINK
-from dalembert.model.rotation import Array
 from dalembert.runs.plan import Plan
 from dalembert.runs.trajectory import Trajectory
 

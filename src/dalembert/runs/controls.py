@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.kernels.guard import guarded
-from dalembert.model.rotation import Array
 
 #: a control that is not asked: what was held last stays (`Simulation` holds it between steps)
 HELD = "held"

@@ -15,9 +15,9 @@ import numba
 import numpy as np
 from numba import types
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.kernels import _jit
-from dalembert.model.rotation import Array
 from dalembert.runs.controls import CompiledControl
 
 _POINTER = types.CPointer(types.float64)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
-from dalembert.model.rotation import Array
 from dalembert.systems import System, as_system
 
 __all__ = ["Monitor", "Watch", "energy_within", "seconds"]

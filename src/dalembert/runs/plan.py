@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dalembert.arrays import Array
 from dalembert.families import Family, find_family
-from dalembert.model.rotation import Array
 from dalembert.registry import Stepper, version
 from dalembert.runs import checks, environment
 from dalembert.runs.choice import choose_stepper

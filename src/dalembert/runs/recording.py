@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ArchiveError
 from dalembert.io import Journal, Json, Variable, file_path, is_locked, open_archive, read_archive, read_journal, streaming, write_archive
 from dalembert.kernels.loop import LOG_COLUMNS
-from dalembert.model.rotation import Array
 from dalembert.registry import Stepper, describe, restore
 from dalembert.runs.plan import Plan
 from dalembert.runs.stored import NEEDED, LaterRows, StoredTrajectory

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 
 
 class Room:

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError, SimulationError
 from dalembert.kernels.status import OK
 from dalembert.kernels.tick import REFUSED
 from dalembert.model import validate
-from dalembert.model.rotation import Array
 from dalembert.runs import checks
 from dalembert.runs.controls import HELD, check_control
 from dalembert.runs.engines import Chunk, Engine

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.io import ArchiveReader
 from dalembert.kernels.loop import SUBSTEPS
-from dalembert.model.rotation import Array
 from dalembert.runs.plan import Plan
 from dalembert.runs.trajectory import Trajectory
 

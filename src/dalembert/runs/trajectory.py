@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
-from dalembert.model.rotation import Array
 from dalembert.registry import Stepper
 from dalembert.runs import environment
 from dalembert.systems import System, as_system

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.lagrangian import Lagrangian
-from dalembert.model.rotation import Array
 from dalembert.scenes._base import Scene, register
 
 CRANK = {"mass": 1.0, "length": 1.0, "gravity": 9.8, "inertia": 1.0 / 12.0}

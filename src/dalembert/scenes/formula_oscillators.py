@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.lagrangian import Lagrangian
-from dalembert.model.rotation import Array
 from dalembert.scenes._base import Scene, register
 
 

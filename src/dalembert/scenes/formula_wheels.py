@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.lagrangian import Lagrangian
-from dalembert.model.rotation import Array
 from dalembert.scenes._base import Scene, register
 
 DISK = {"mass": 2.0, "radius": 0.7, "roll_inertia": 0.5, "turn_inertia": 0.3}

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Box, Capsule, Damper, Mesh, Model
-from dalembert.model.rotation import Array
 from dalembert.scenes._base import Scene, register
 
 _STILL = (0.0, 0.0, 0.0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 from dalembert.scenes._base import Scene, register
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Cylinder, Model
-from dalembert.model.rotation import Array
 from dalembert.scenes._base import Scene, register
 
 STEPPER = "midpoint"

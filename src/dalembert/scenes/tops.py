@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Cylinder, Model
-from dalembert.model.rotation import Array, quat_conj, quat_mul
+from dalembert.model.rotation import quat_conj, quat_mul
 from dalembert.scenes._base import Scene, register
 
 

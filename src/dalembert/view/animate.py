@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
-from dalembert.model.rotation import Array
 from dalembert.view.gif import gif_bytes
 from dalembert.view.picture import checked_path, write_file
 from dalembert.view.sphere import com_paths

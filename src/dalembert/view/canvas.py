@@ -14,8 +14,8 @@ import matplotlib
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from dalembert.arrays import Array
 from dalembert.kernels.raster.triangles import finish, paint
-from dalembert.model.rotation import Array
 
 FINE = 2  # pixels painted per pixel shown, each way
 _DOWNWARDS = np.array([1.0, -1.0, 1.0])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 from dalembert.view.compare_painter import Painter, anchor_of, reach
 from dalembert.view.picture import COLOURS, INK, MUTED, new_picture, png_bytes, styled
 from dalembert.view.sphere import com_paths

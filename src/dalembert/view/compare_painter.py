@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
+from dalembert.arrays import Array
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array
 from dalembert.view.canvas import Canvas, camera, rgb, write
 from dalembert.view.links import BASE, groups_of, pieces_of
 from dalembert.view.machine import CELL, Machine

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 from dalembert.runs.progress import Progress
 from dalembert.view.compare_board import Board, strip_layout
 from dalembert.view.gif import gif_bytes

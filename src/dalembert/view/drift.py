@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
-from dalembert.model.rotation import Array
 from dalembert.report.facts import Facts
 from dalembert.report.make import is_machine
 from dalembert.report.tree import balances, conserved

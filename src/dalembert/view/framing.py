@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array
 from dalembert.view.canvas import window_of
 from dalembert.view.links import Piece, still_bodies
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 
 
 def thin(t: Array, y: Array, most: int = 4000) -> tuple[Array, Array]:

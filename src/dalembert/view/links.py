@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Body, Model
 from dalembert.model.parts import WORLD, Joint
-from dalembert.model.rotation import Array, matrix, quat_conj, rotate
+from dalembert.model.rotation import matrix, quat_conj, rotate
 from dalembert.view.solids import Solid, ball, equivalent_solid, hinge, second_moments, solids_of_body, tapered
 
 THICK, THIN = 0.04, 0.024  # radii of a rod at its two ends, of the extent of the machine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 from dalembert.view.canvas import UNDER, Canvas, opaque, rgb
 from dalembert.view.links import Piece
 from dalembert.view.solids import simplified

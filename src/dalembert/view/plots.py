@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.families import family_named
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model, kinematics
-from dalembert.model.rotation import Array
 from dalembert.view.drift import energy_drift, momentum_drift, momentum_excuse
 from dalembert.view.lines import thin
 from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, MUTED, Picture, checked_path, new_picture, save_picture, styled

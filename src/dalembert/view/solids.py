@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from dalembert.arrays import Array
 from dalembert.model import Body
 from dalembert.model import shapes as kinds
-from dalembert.model.rotation import Array, matrix
+from dalembert.model.rotation import matrix
 from dalembert.model.shapes import Shape
 
 MANY = 400  # faces of a mesh that may be simplified

@@ -13,8 +13,9 @@ import contourpy
 import numpy as np
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
+from dalembert.arrays import Array
 from dalembert.model import Model, kinematics
-from dalembert.model.rotation import Array, rotate
+from dalembert.model.rotation import rotate
 from dalembert.view.lines import strided
 from dalembert.view.picture import COLOURS, INK, MUTED
 

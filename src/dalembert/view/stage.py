@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
+from dalembert.arrays import Array
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array
 from dalembert.view.canvas import FINE, UNDER, Canvas, camera, opaque, rgb, text_width, window_of, write
 from dalembert.view.framing import frame_of
 from dalembert.view.links import groups_of, pieces_of

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model import Model, kinematics
 from dalembert.model.parts import Joint
-from dalembert.model.rotation import Array
 from dalembert.view import plots
 from dalembert.view.lines import strided
 from dalembert.view.links import still_bodies

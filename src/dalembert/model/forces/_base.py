@@ -21,11 +21,11 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.kernels.tree import account_layout
 from dalembert.model import validate
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array
 
 Where = Callable[[str, Any], Array]  # (body or "world", point of it) -> its world positions, (..., 3)
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.model.forces._base import Force, Load, Where, register
-from dalembert.model.rotation import Array
 
 
 @register

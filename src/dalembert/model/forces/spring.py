@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.kernels._fields import Part
 from dalembert.kernels._jit import inline, slotted
@@ -35,7 +36,7 @@ from dalembert.kernels.tree.load_layout import (
 from dalembert.kernels.tree.loads import add_wrench, point_in_world, point_velocity, push, to_link
 from dalembert.model.forces._base import Force, Kernels, Load, Push, Slide, Where, acts_on, at_point, number, register
 from dalembert.model.parts import WORLD
-from dalembert.model.rotation import Array, quat_conj, rotate
+from dalembert.model.rotation import quat_conj, rotate
 from dalembert.model.twists import turns
 
 RECORD, (POINT, POINT_B, LENGTH, SIZE) = load_record(

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 
 #: name and axis; a screw also has a pitch, m/rad
 Primitive = tuple[Literal["revolute", "prismatic", "spherical", "free"], Array | None] | tuple[Literal["screw"], Array, float]

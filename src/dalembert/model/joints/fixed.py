@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model.joints._base import Axes, Primitive, VectorKind
-from dalembert.model.rotation import Array
 
 
 class Fixed(VectorKind):

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model.joints._base import Axes, JointKind, Primitive
-from dalembert.model.rotation import Array, quat_conj, quat_exp, quat_log, quat_mul, rotate, sinc
+from dalembert.model.rotation import quat_conj, quat_exp, quat_log, quat_mul, rotate, sinc
 
 
 def left_jacobian_times(w: Array, x: Array) -> Array:

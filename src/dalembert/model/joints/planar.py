@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model.joints._base import Axes, Primitive, VectorKind, across, angle_about
-from dalembert.model.rotation import Array, quat_about, rotate
+from dalembert.model.rotation import quat_about, rotate
 
 
 class Planar(VectorKind):

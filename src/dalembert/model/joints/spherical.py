@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.model.joints._base import Axes, JointKind, Primitive
-from dalembert.model.rotation import Array, quat_conj, quat_exp, quat_log, quat_mul
+from dalembert.model.rotation import quat_conj, quat_exp, quat_log, quat_mul
 
 
 class Spherical(JointKind):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 
 #: (states, log) with room for so many rows
 Into = Callable[[int], tuple[Array, Array]]

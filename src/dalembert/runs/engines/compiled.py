@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.kernels import loop, tick
 from dalembert.kernels._far import raise_pending
 from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first_class
 from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import OK
-from dalembert.model.rotation import Array
 from dalembert.runs.controls import HELD, CompiledControl, TabledControl, sample
 from dalembert.runs.engines import Chunk, Into, Stopping, times
 from dalembert.runs.functions import Functions

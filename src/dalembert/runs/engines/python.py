@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.kernels.status import NOT_FINITE, OK
-from dalembert.model.rotation import Array
 from dalembert.runs.controls import sample
 from dalembert.runs.engines import Chunk, Into, times
 

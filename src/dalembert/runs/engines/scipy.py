@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.integrate
 
+from dalembert.arrays import Array
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from dalembert.lagrangian.index_reduced import NotFinite, RightHandSide, finite
-from dalembert.model.rotation import Array
 from dalembert.runs.controls import sample
 from dalembert.runs.engines import Chunk, Into, times
 

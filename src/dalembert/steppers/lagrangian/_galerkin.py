@@ -15,10 +15,10 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.polynomial.legendre import Legendre, leggauss
 
+from dalembert.arrays import Array
 from dalembert.lagrangian.discrete import Discrete, canonical, variational
 from dalembert.lagrangian.formulas import Formulas
 from dalembert.lagrangian.program import Program, Scope
-from dalembert.model.rotation import Array
 from dalembert.registry import Option
 from dalembert.steppers.lagrangian._entry import SMOOTH
 

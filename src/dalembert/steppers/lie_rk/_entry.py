@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dalembert.arrays import Array
 from dalembert.kernels.lie_rk import fixed_step
-from dalembert.model.rotation import Array
 from dalembert.registry import register
 from dalembert.steppers.lie_rk._tableau import Tableau
 

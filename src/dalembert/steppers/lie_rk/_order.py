@@ -24,7 +24,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from dalembert.model.rotation import Array
+from dalembert.arrays import Array
 
 Word = tuple  # of trees; a tree is the word of its subtrees
 Series = dict[Word, float]

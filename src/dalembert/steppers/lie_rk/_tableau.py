@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.kernels import lie_rk as at
 from dalembert.kernels.tree.layout import NQ, NV, STAGED, STEPPER_DATA, STEPPER_WORK
-from dalembert.model.rotation import Array
 from dalembert.steppers.lie_rk._order import classical_defect, group_defect
 
 Row = tuple[float, ...]

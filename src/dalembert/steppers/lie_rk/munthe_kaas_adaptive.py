@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.kernels.lie_rk import adaptive_step
-from dalembert.model.rotation import Array
 from dalembert.registry import Option, register
 from dalembert.steppers.lie_rk._entry import COMMON
 from dalembert.steppers.lie_rk._tableau import Tableau, all_in_one, fill

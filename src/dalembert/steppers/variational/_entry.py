@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree import load_layout
 from dalembert.kernels.tree.account_layout import SIZE as ACCOUNT_SIZE
@@ -14,7 +15,6 @@ from dalembert.kernels.tree.variational.layout import DENSE_MOST, FACTOR_SIZE, F
 from dalembert.kernels.tree.variational.step import step
 from dalembert.kernels.tree.variational.trust import TURN
 from dalembert.model.compile_constraints import is_driven
-from dalembert.model.rotation import Array
 from dalembert.registry import Option, register
 from dalembert.steppers.variational._prediction import table
 

@@ -16,8 +16,8 @@ from functools import cache
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.kernels.tree.variational.layout import HISTORY
-from dalembert.model.rotation import Array
 from dalembert.steppers._order_conditions import increments
 
 WEIGHT = 9  # of the longest words
