@@ -18,14 +18,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.kernels import _jit
 
 __all__ = ["quat", "se2", "se3", "so3"]
 
-Array = NDArray[np.float64]
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: the squares of larger numbers overflow in products

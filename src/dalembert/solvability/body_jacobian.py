@@ -30,9 +30,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dalembert.arrays import Array
 
 #: Global search (no proof): D_cayley is singular for no direction and no J2 below this kappa.
 CAYLEY_SEARCHED_KAPPA = 135.87

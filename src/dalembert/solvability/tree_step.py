@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dalembert.arrays import Array
 from dalembert.errors import UnsupportedError
 from dalembert.kernels.tree import layout as at
 from dalembert.model.compile_tree import Link, build_tree
@@ -31,7 +32,7 @@ from dalembert.model.compile_tree import Link, build_tree
 if TYPE_CHECKING:
     from dalembert.model import Model
 
-Array = NDArray[np.float64]
+
 TOLERANCE, ITERATIONS = 1e-11, 50
 
 

@@ -23,10 +23,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ellipj, ellipk, ellipkm1, elliprf, elliprj
 
-Array = NDArray[np.float64]
+from dalembert.arrays import Array
 
 
 class Jacobi(NamedTuple):
