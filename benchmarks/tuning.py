@@ -22,11 +22,9 @@ KERNELS = Path("dalembert") / "kernels" / "tree" / "variational"
 #: constant: (file, factors)
 CONSTANTS = {
     "SLOWEST": ("convergence", (0.1, 5.0)),
-    "LARGE": ("convergence", (0.1, 10.0)),
     "SAFETY": ("convergence", (1 / 3, 3.0)),
     "AGE": ("convergence", (1 / 1.05, 1.1)),
     "FLOOR": ("convergence", (0.01, 100.0)),
-    "LATE_FLOOR": ("convergence", (0.001, 100.0)),
     "LIFTED": ("convergence", (0.01, 100.0)),
     "QUIET": ("convergence", (0.0, 10.0)),
     "FADE": ("convergence", (0.9, 1.004)),
@@ -60,22 +58,40 @@ def chain(n, length=1.0, **joint):
 def bent(n, size):
     return size * np.sin(np.arange(1.0, n + 1))
 
-square = loops.four_bar()
+TURNING = np.array([1.0, 1.0, -1.0])
+
+def square(tilt):
+    m, top = dal.Model(gravity=(0, 0, 0)), np.array([0, 0, 1.0])
+    ground, turn = np.array([np.cos(tilt), 0, -np.sin(tilt)]), (np.cos(tilt / 2 + np.pi / 4), 0, np.sin(tilt / 2 + np.pi / 4), 0)
+    for k in range(2):
+        m.add_body(f"u{k}", 1.0, (1 / 12, 1 / 12, 1e-4), com=(0, 0, 0.5), pose=(k * ground, (1, 0, 0, 0)))
+        m.add_joint(f"f{k}", "revolute", "world", f"u{k}", k * ground, (0, 1, 0))
+    m.add_body("bar", 1.0, (1 / 12, 1 / 12, 1e-4), com=(0, 0, 0.5), pose=(top, turn))
+    m.add_joint("left", "revolute", "u0", "bar", top, (0, 1, 0))
+    m.add_loop("right", "revolute", "u1", "bar", ground + top, (0, 1, 0))
+    return m
+
+def folding(n):
+    h = np.pi / n
+    return square(.3), h, 40 * h, (np.pi / 2 + .3 - 20 * h) * TURNING, TURNING
+
 CASES = {
     "arm 1 kHz": lambda: (chain(6, .3), .001, 2.0, bent(6, 1.0), None),
     "double": lambda: (chain(2), .01, 30.0, bent(2, 1.5), None),
     "chain 20": lambda: (chain(20, .2), .005, 4.0, bent(20, .5), None),
-    "chain 300": lambda: (chain(300, .02), .002, .2, bent(300, .02), None),
+    "whip 100": lambda: (chain(100), .01, 2.0, np.full(100, .02), None),
+    "chain 1000": lambda: (chain(1000, .1), .002, .1, bent(1000, .05), None),
     "coarse": lambda: (chain(3), .03, 21.0, bent(3, 1.2), None),
     "limits": lambda: (chain(4, .5, limits=(-.6, .6), damping=.02), .005, 5.0, bent(4, .5), None),
     "floating": lambda: (trees.floating_chain(), .02, 20.0, None, "spin"),
-    "four-bar": lambda: (square, np.pi / 200, 6 * np.pi, None, loops.turning(1)),
+    "four-bar": lambda: (loops.four_bar(), .01, 10.0, None, loops.turning(1)),
+    "fold": lambda: folding(2000),
     "ten four-bars": lambda: (loops.n_four_bar(10), .01, 5.0, None, loops.turning(10)),
 }
 out = {}
 for name, make in CASES.items():
     m, h, t_end, q0, v0 = make()
-    if v0 == "spin":
+    if isinstance(v0, str):
         v0 = .5 * np.cos(np.arange(m.nv))
     try:
         traj = dal.simulate(m, "midpoint", h=h, t_end=t_end, q0=q0, v0=v0)
@@ -86,6 +102,8 @@ for name, make in CASES.items():
     if name == "floating":
         P = traj.momentum
         kept = float(np.abs(P - P[0]).max() / np.abs(P[0]).max())
+    elif name == "fold":
+        kept = float(np.abs(traj.v - TURNING).max())
     elif m.loops:
         kept = float(np.abs(traj.constraint).max())
     out[name] = [float(traj.solver["iterations"].sum() / n), int(np.count_nonzero(traj.solver["substeps"])), traj.status == "ok", kept]

@@ -10,9 +10,10 @@ from dalembert.kernels._jit import inline
 from dalembert.kernels.tree.record import NOT_NEGATIVE
 from dalembert.kernels.tree.variational.layout import HISTORY, STAGE_SIZE, notes, places
 
-REACH = 0.1  # an extrapolation by more than this per step (rad, m) is not trusted,
-ROUGH = 0.01  # and only from FEW velocities where the last one was wrong by more than this
-FEW = 3
+# corrections per step with other values: benchmarks/tuning.py
+REACH = 0.1  # an extrapolation by more than this per step (rad, m) is not trusted; 0.01 costs 15 % with coarse steps, 1 nothing,
+ROUGH = 0.01  # and only from FEW velocities where the last one was wrong by more than this; 0.001 saves 4 % and loses coarse steps (tests)
+FEW = 3  # 1 or 9 cost 2 to 4 % with coarse steps
 SAME = 1e-9  # relative difference of steps that are one step in two roundings
 
 

@@ -11,7 +11,7 @@ careful: a new matrix each time and a line search. A correction is shortened unt
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.kernels.tree.variational.constrained import add_impulses, constrain, rows_ahead, small_matrix
-from dalembert.kernels.tree.variational.convergence import FADE, FLOOR, LARGE, LIFTED, QUIET, SLOWEST, counted_rate, stagnates
+from dalembert.kernels.tree.variational.convergence import FADE, FLOOR, LIFTED, QUIET, SLOWEST, counted_rate, stagnates
 from dalembert.kernels.tree.variational.dense import follow
 from dalembert.kernels.tree.variational.layout import SECOND, notes, places
 from dalembert.kernels.tree.variational.linear import factor_step, solve_any
@@ -23,9 +23,9 @@ from dalembert.kernels.tree.variational.vectors import advance_along, copy, larg
 ITERATIONS, RESIDUAL = 0, 1
 
 EPS = 2.2e-16
-ENOUGH = 1e-13  # forces need not be evaluated again after a last correction below this part of the velocity
+ENOUGH = 1e-13  # forces are not evaluated again after a last correction below this part of the velocity: the tolerance of a step
 TURN = 0.02  # a matrix is not kept after a correction by more than this (rad, m)
-SHORTEST = 1e-3  # part of a correction below which a line search gives up
+SHORTEST = 1e-3  # part of a correction below which a line search gives up: ten halvings, and parts of the step do more than an eleventh
 
 
 @inline
@@ -108,12 +108,12 @@ def newton(h, system, state, work, info, careful):
         if iteration == 0:
             state[n.misfit] = min(abs(h) * change, 1e300)
         smooth = work[s.touched] == 0.0
-        lent = smooth and not bound and not careful and (iteration > 0 or change <= LARGE * size)
+        lent = smooth and not bound and not careful
         rate = counted_rate(h, system, state, iteration, change, before, lent)
         if bound:  # the small matrix is kept, and what it misses shrinks at its own rate
             rate = max(rate, SLOWEST)
             lifted = LIFTED * noise * work[s.lift] if iteration > 0 else 0.0
-        still = stagnates(rate, iteration, change, before, size, lifted)
+        still = stagnates(rate, change, before, size, lifted)
         if still and iteration > 0 and not bound:
             state[n.noise] = min(change, before) / size
         allowed = s.tol * size + noise + (0.0 if bound or careful else QUIET * state[n.noise] * size)
