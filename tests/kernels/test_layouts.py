@@ -7,7 +7,7 @@ import pkgutil
 import pytest
 
 import dalembert.kernels
-from dalembert.kernels._fields import Layout, Record
+from dalembert.kernels._fields import Layout, Record, numbers_in
 from dalembert.kernels.tree.variational import layout as variational
 
 LAYOUTS = [found.name for found in pkgutil.walk_packages(dalembert.kernels.__path__, "dalembert.kernels.") if found.name.endswith("layout")]
@@ -54,19 +54,13 @@ def test_parts_of_a_step_do_not_overlap():
         numbers = dict.fromkeys(layout.names, 0.0)
         places, end = layout.lay(100, numbers, sizes)
         taken = [
-            (int(place), int(place) + variational_size(entry, sizes))
+            (int(place), int(place) + numbers_in(entry.size, sizes))
             for entry, place in zip(layout.entries, places, strict=True)
             if hasattr(entry, "size")
         ]
         assert all(before[1] == after[0] for before, after in itertools.pairwise(taken))
         assert taken[0][0] == 100
         assert taken[-1][1] == end
-
-
-def variational_size(entry, sizes):
-    from dalembert.kernels._fields import numbers_in
-
-    return numbers_in(entry.size, sizes)
 
 
 def test_variants_of_a_record_fit_into_it():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dalembert as dal
-from dalembert.families.variational import places
+from dalembert.kernels.tree.variational.layout import state_places
 from dalembert.runs.controls import TabledControl
 from dalembert.runs.plan import Plan
 
@@ -249,7 +249,7 @@ def test_the_ceiling_of_energy_belongs_to_the_start():
     slow, fast, pushed = plan.engine(), plan.engine(), plan.engine(TabledControl(rows(2), H))
     for engine, speed in ((slow, 1.0), (fast, 10.0), (pushed, 1.0)):
         engine.start(np.zeros(2), np.full(2, speed))
-    at = places(2, 2)[0].ceiling
+    at = state_places(2, 2)[0].ceiling
     assert 0.0 < slow.state[at] == pushed.state[at] < fast.state[at]
     for engine in (slow, fast, pushed):
         engine.advance(3, 1)

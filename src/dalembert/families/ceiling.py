@@ -7,14 +7,11 @@ A motion of a machine that only its weight, springs and dampers move stays below
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.kernels.tree import layout as at
-from dalembert.kernels.tree.account_layout import SIZE
-from dalembert.kernels.tree.variational.layout import STATE
+from dalembert.kernels.tree.variational.layout import state_places
 from dalembert.model import Model
 
 RUNAWAY = 9.0
@@ -27,14 +24,7 @@ def expect(model: Model, system: Array, q: Array, v: Array, state: Array) -> Non
     with np.errstate(over="ignore", invalid="ignore"):  # of velocities that no step can take
         energy = 0.5 * float(state[len(q) : len(q) + len(v)] @ v) + elastic(model, system, q) + fall(system)
     ceiling = RUNAWAY * energy
-    state[_place(len(q), len(v))] = ceiling if not driven and 0.0 < ceiling < np.inf else 0.0
-
-
-@cache
-def _place(nq: int, nv: int) -> int:
-    """Where in a state the ceiling is."""
-    places, _ = STATE.lay(0, {}, {"nq": nq, "nv": nv, "driven": 0, "account": SIZE})
-    return int(STATE.named(places).ceiling)
+    state[state_places(len(q), len(v))[0].ceiling] = ceiling if not driven and 0.0 < ceiling < np.inf else 0.0
 
 
 def _links(system: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,25 +14,17 @@ from dalembert.families.tree import ACCOUNTED, call_functions, ending
 from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
 from dalembert.kernels.tree import layout as at
-from dalembert.kernels.tree.account_layout import SIZE
 from dalembert.kernels.tree.energy import momenta
 from dalembert.kernels.tree.kinematics import sweep
 from dalembert.kernels.tree.variational import account, node
 from dalembert.kernels.tree.variational.convergence import STALE
-from dalembert.kernels.tree.variational.layout import HISTORY, STATE
+from dalembert.kernels.tree.variational.layout import HISTORY, STATE, state_places
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
 from dalembert.model.compile_constraints import is_driven
 
 NOTES = STATE.names[STATE.names.index("known") : STATE.names.index("held")]  # of the prediction and of Newton's method
 SHRINK = 0.8  # of h, from one trial of h="auto" to the next, where no node says by how much
-
-
-@cache
-def places(nq: int, nv: int, driven: bool = False) -> tuple[Any, int]:
-    """Where the parts of a state start, and its length."""
-    found, end = STATE.lay(0, {}, {"nq": nq, "nv": nv, "driven": int(driven), "account": SIZE})
-    return STATE.named(found), end
 
 
 def start(system: Array, q: Array, v: Array) -> Array:
@@ -45,7 +36,7 @@ def start(system: Array, q: Array, v: Array) -> Array:
     sweep(system, work, at_q, at_v)
     out, gradient = int(system[at.AT_TAU]), int(system[at.AT_ACC])
     momenta(system, work, at_v, out, gradient)
-    n, length = places(nq, nv, is_driven(system))
+    n, length = state_places(nq, nv, is_driven(system))
     state = np.zeros(length)
     state[n.q : n.p], state[n.p : n.history], state[n.history : n.history + nv] = q, work[out : out + nv], v
     found = np.empty((1, nv))
@@ -64,7 +55,7 @@ def usable(system: Array, state: Array) -> Array:
     step takes another correction or two.
     """
     nv = int(system[at.NV])
-    n, _ = places(int(system[at.NQ]), nv)
+    n, _ = state_places(int(system[at.NQ]), nv)
     most = dict.fromkeys(NOTES, np.inf) | {"known": HISTORY, "rate": STALE, "noise": 1.0}
     note = {name: float(state[getattr(n, name)]) for name in NOTES}
     measured = note["rate"] == 0.0 or min(note["rate_misfit"], note["rate_step"]) > 0.0
@@ -89,7 +80,7 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     nq, nv = model.nq, model.nv
     q, v = np.empty((len(states), nq)), np.empty((len(states), nv))
     _nodes(system, states, q, v)
-    n, length = places(nq, nv, model.driven)
+    n, length = state_places(nq, nv, model.driven)
     held = n.held if states.shape[1] >= length else n.held - 1  # of a version that kept no ceiling
     return {"q": q, "v": v, "v_interval": states[:, n.history : n.history + nv], **ending(states, held, nv, model.driven)}
 

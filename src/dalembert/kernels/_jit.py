@@ -353,8 +353,9 @@ def _prefetch_plainly(x: Any, at: int) -> None:
 prefetch: Any = _prefetch_plainly if JIT_DISABLED else _prefetch
 
 
-_WHOLE, _DOUBLE = ir.IntType(64), ir.DoubleType()
-_NOT_NEGATIVE = (1 << 40) - 1
+_WHOLE = ir.IntType(64)
+#: of a place in an array: it says to the compiler that the place is not negative
+NOT_NEGATIVE = (1 << 40) - 1
 
 
 def named_numbers(name: str, names: tuple[str, ...], whole: tuple[bool, ...], base: int, skip: int) -> Any:
@@ -375,7 +376,7 @@ def named_numbers(name: str, names: tuple[str, ...], whole: tuple[bool, ...], ba
 
     def number(builder: Any, data: Any, at: Any, as_whole: bool) -> Any:
         x = builder.load(builder.gep(data, [at]))
-        return builder.and_(builder.fptosi(x, _WHOLE), _WHOLE(_NOT_NEGATIVE)) if as_whole else x
+        return builder.and_(builder.fptosi(x, _WHOLE), _WHOLE(NOT_NEGATIVE)) if as_whole else x
 
     @intrinsic
     def read(typing_context, system):  # type: ignore[no-untyped-def]

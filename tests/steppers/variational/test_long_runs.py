@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import dalembert as dal
-from dalembert.families.variational import NOTES, places
+from dalembert.families.variational import NOTES
 from dalembert.kernels.tree.variational.convergence import STALE
-from dalembert.kernels.tree.variational.layout import HISTORY
+from dalembert.kernels.tree.variational.layout import HISTORY, state_places
 
 METHODS = ("midpoint", "trapezoidal", "symplectic-euler")
 
@@ -21,7 +21,7 @@ def pendulum():
 
 def notes(traj):
     """The numbers that a state holds beside q, p, the interval velocities and the control, by name: one row per node."""
-    n, _ = places(traj.model.nq, traj.model.nv)
+    n, _ = state_places(traj.model.nq, traj.model.nv)
     return {name: traj.states[:, getattr(n, name)] for name in NOTES}
 
 
@@ -44,7 +44,7 @@ def test_a_checkpoint_with_a_useless_note_is_resumed(pendulum, tmp_path, note, n
     path = tmp_path / "run.h5"
     usual = dal.simulate(pendulum, h=0.01, t_end=2.0, q0=[1.0])
     traj = dal.simulate(pendulum, h=0.01, t_end=1.0, q0=[1.0])
-    traj.states[-1, getattr(places(pendulum.nq, pendulum.nv)[0], note)] = number
+    traj.states[-1, getattr(state_places(pendulum.nq, pendulum.nv)[0], note)] = number
     traj.save(path)
     found = dal.resume(path, 2.0)
     assert found.status == "ok"

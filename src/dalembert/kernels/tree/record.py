@@ -1,8 +1,8 @@
 """Places in the flat arrays, marked as not negative."""
 
-from dalembert.kernels._jit import inline
+from dalembert.kernels._jit import NOT_NEGATIVE, inline
 
-NOT_NEGATIVE = (1 << 40) - 1
+__all__ = ["NOT_NEGATIVE", "record"]
 
 
 @inline

@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.kernels import loop, tick
 from dalembert.kernels._far import raise_pending
-from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first_class
+from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, bare, first_class
 from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import OK
 from dalembert.runs.controls import HELD, CompiledControl, TabledControl, sample
@@ -145,8 +145,7 @@ class CompiledEngine:
         With a control that is held: it is pending + push, and pending is 0 afterwards. `tick.REFUSED`: push is not finite.
         """
         if self._tick is None:
-            found = first_class(tick.tick, tick.TICK)
-            self._tick = getattr(found, "_entry", found)
+            self._tick = bare(first_class(tick.tick, tick.TICK))
         status = self._tick(*self._functions, self.t0, self.h, n, *self._arrays, *self._no_rows, self._held, pending, push)
         raise_pending()
         return int(status)

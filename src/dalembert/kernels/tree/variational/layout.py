@@ -12,7 +12,11 @@ MIDDLE q_k+1/2.
     n = notes(system)     state[n.rate]
 """
 
+from functools import cache
+from typing import Any
+
 from dalembert.kernels._fields import Count, Layout, Part, Real, Record
+from dalembert.kernels.tree.account_layout import SIZE
 from dalembert.kernels.tree.layout import STEPPER_DATA
 
 FIRST, SECOND, MIDDLE = 0, 1, 2
@@ -110,6 +114,14 @@ STATE = Layout(
     Part("drive", "driven", "work of drives so far, J, where there are some"),
     Part("account", "account", "see kernels/tree/account_layout.py"),
 )
+
+
+@cache
+def state_places(nq: int, nv: int, driven: bool = False) -> tuple[Any, int]:
+    """Where the parts of a state start, by name, and its length."""
+    found, end = STATE.lay(0, {}, {"nq": nq, "nv": nv, "driven": int(driven), "account": SIZE})
+    return STATE.named(found), end
+
 
 places = STEP.reader(STEPPER_DATA)
 notes = STATE.reader(STEPPER_DATA, STEP.size)
