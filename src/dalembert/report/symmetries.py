@@ -196,7 +196,8 @@ def _name(a: Array) -> str:
     k = int(np.argmax(np.abs(a)))
     if abs(a[k]) > 1.0 - SMALL:
         return "_" + "xyz"[k]
-    return f" along ({', '.join(f'{x:.3g}' for x in a)})"
+    clean = np.where(np.abs(a) < 1e-12, 0.0, a)  # no -0 by round-off
+    return f" along ({', '.join(f'{x:.3g}' for x in clean)})"
 
 
 def _shift_label(model: Model, directions: Array) -> str:

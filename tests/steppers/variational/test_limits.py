@@ -31,12 +31,17 @@ def test_impacts_on_a_stiff_limit_keep_the_energy(between, h):
 
 def test_an_arm_between_its_limits_does_not_gain_energy():
     """Three joints under gravity, limits of the last met about five times a second, unresolved: energy without that of the limits stays
-    below that of the start but for the band of the method, h^2 times squares of rates up to 60/s, of the kinetic energy."""
+    below that of the start but for the band of the method, (h Omega)^2 of the kinetic energy, Omega up to 60 or 90/s. The motion is chaotic,
+    and which of its neighbours a processor computes is up to round-off: eight of them are judged."""
     m = dal.Model("arm")
     for k, (length, mass) in enumerate(((0.5, 5.0), (0.4, 2.0), (0.1, 0.2))):
         inertia = mass * length**2 / 12
         m.add_body(f"b{k}", mass, (inertia, inertia, 0.1 * inertia), com=(0, 0, -length / 2), pose=((0, 0, -0.5 * k), (1, 0, 0, 0)))
         limits = {"limits": (-0.5, 0.5)} if k == 2 else {}
         m.add_joint(f"j{k}", "revolute", f"b{k - 1}" if k else "world", f"b{k}", (0, 0, -0.5 * k), (0, 1, 0), **limits)
-    traj = dal.simulate(m, "midpoint", h=0.001, t_end=60.0, q0=[2.0, 0.5, 0.1])
-    assert traj.energy.max() - traj.energy[0] < 0.01 * traj.kinetic.max()
+    gains, rng = [], np.random.default_rng(0)
+    for _ in range(8):
+        traj = dal.simulate(m, "midpoint", h=0.001, t_end=60.0, q0=np.array([2.0, 0.5, 0.1]) + 1e-9 * rng.standard_normal(3))
+        gains.append((traj.energy.max() - traj.energy[0]) / traj.kinetic.max())
+        assert gains[-1] < 3 * (0.001 * np.abs(traj.v).max()) ** 2  # measured over 16 neighbours: 0.2 to 1.9 times the square
+    assert np.median(gains) < 0.01
