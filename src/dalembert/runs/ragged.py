@@ -163,3 +163,8 @@ def nodes_of(tables: Tables, start: int, stop: int | None = None) -> dict[str, T
 def last_node(tables: Tables) -> dict[str, Table]:
     """Tables of the last node alone: the ragged part of the checkpoint."""
     return {name: table[-1:] for name, table in tables.items()}
+
+
+def size(tables: Tables) -> int:
+    """Bytes of their numbers."""
+    return sum(table.nbytes for table in tables.values())
