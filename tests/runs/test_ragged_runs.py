@@ -23,6 +23,7 @@ from dalembert.kernels.status import OK
 from dalembert.runs import engines, recording, run, stored
 from dalembert.runs.controls import sample
 from dalembert.runs.engines.python import PythonEngine
+from dalembert.runs.plan import Plan
 from dalembert.runs.ragged import COLUMNS, Table
 from dalembert.runs.recording import journal_path
 from dalembert.runs.stored import StoredTrajectory
@@ -129,7 +130,7 @@ def same(a, b):
 
 def test_a_run_has_the_rows_that_its_engine_found():
     traj = simulate()
-    engine = dal.runs.plan.Plan.of(body(), "rattling", 0.01).engine()
+    engine = Plan.of(body(), "rattling", 0.01).engine()
     engine.start(np.array([0, 0, 0, 1.0, 0, 0, 0]), np.array(V0))
     for k in range(1, 301):
         engine.advance(1, 1)
@@ -144,7 +145,7 @@ def test_a_run_has_the_rows_that_its_engine_found():
 
 def test_the_step_depends_on_its_memory():
     """Or nothing below would be told."""
-    engine = dal.runs.plan.Plan.of(body(), "rattling", 0.01).engine()
+    engine = Plan.of(body(), "rattling", 0.01).engine()
     engine.start(np.array([0, 0, 0, 1.0, 0, 0, 0]), np.array(V0))
     engine.advance(20, 1)
     state, tables, ends = engine.state, engine.checkpoint_tables(), []
@@ -439,7 +440,7 @@ def test_steering_and_a_new_step_size_forget_nothing():
 
 def test_the_contract_restarts_it_with_its_memory():
     outcome = check_restart(registry.find("any", "rattling"))
-    assert outcome.ok, outcome
+    assert outcome.passed, outcome
 
 
 def test_an_engine_that_nobody_knows_is_named():
