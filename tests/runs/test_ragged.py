@@ -1,13 +1,14 @@
 """Tables with some rows for each node."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
 import pytest
 
 from dalembert.errors import OptionError
-from dalembert.runs.ragged import Table, join_tables, kept, last_node, nodes_of
+from dalembert.runs.ragged import Table, declared, join_tables, last_node, nodes_of
 
 COLUMNS = ("x", "y", "z")
 
@@ -49,7 +50,7 @@ def test_slices_are_tables_of_those_nodes(part):
 @pytest.mark.parametrize("cuts", [[0, 20], [0, 1, 2, 20], [0, 0, 7, 7, 20, 20]])
 def test_parts_joined_are_the_whole(cuts):
     table = Table.from_nodes(COLUMNS, nodes())
-    assert Table.join([table[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]) == table
+    assert Table.join([table[a:b] for a, b in itertools.pairwise(cuts)]) == table
 
 
 def test_equality_is_bit_for_bit():
@@ -113,7 +114,7 @@ def test_wrong_tables_are_refused():
 def test_of_the_memory_the_last_node_is_kept():
     columns = {"contacts": COLUMNS, "memory": COLUMNS}
     contacts, memory = Table.from_nodes(COLUMNS, nodes(6, 1)), Table.from_nodes(COLUMNS, nodes(6, 2))
-    parts = [kept({"contacts": contacts[a:b], "memory": memory[a:b]}, b - a, columns) for a, b in ((0, 1), (1, 4), (4, 6))]
+    parts = [declared({"contacts": contacts[a:b], "memory": memory[a:b]}, b - a, columns) for a, b in ((0, 1), (1, 4), (4, 6))]
     whole = join_tables(parts)
     assert whole == {"contacts": contacts, "memory": memory[5:]}
     assert nodes_of(whole, -2) == {"contacts": contacts[4:], "memory": memory[5:]}
@@ -122,7 +123,7 @@ def test_of_the_memory_the_last_node_is_kept():
 
 def test_what_an_engine_leaves_out_has_no_rows_and_what_it_did_not_declare_is_refused():
     columns = {"contacts": COLUMNS, "memory": COLUMNS}
-    assert kept({}, 3, columns) == {"contacts": Table.empty(COLUMNS, 3), "memory": Table.empty(COLUMNS, 1)}
+    assert declared({}, 3, columns) == {"contacts": Table.empty(COLUMNS, 3), "memory": Table.empty(COLUMNS, 1)}
     for tables in ({"others": Table.empty(COLUMNS, 3)}, {"contacts": Table.empty(COLUMNS, 2)}, {"contacts": Table.empty(("x",), 3)}):
         with pytest.raises(OptionError, match="engine"):
-            kept(tables, 3, columns)
+            declared(tables, 3, columns)

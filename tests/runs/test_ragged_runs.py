@@ -59,14 +59,14 @@ class Rattling(PythonEngine):
             raise self.trouble[step]
         q, v = (x.copy() for x in self.observe())
         rng, memory = np.random.default_rng(step), self.now["memory"].rows
-        tau = np.zeros(6) if self.control is None else sample(self.control, self.time, q, v)
-        v[:2] += 0.1 * np.sin(memory).sum(axis=0)
+        tau = np.zeros_like(v) if self.control is None else sample(self.control, self.time, q, v)
+        v += 0.1 * np.sin(memory).sum()
         v += self.h * (tau - 0.1 * v)
-        q[:3] += self.h * v[3:]
+        q[0] += self.h * v[-1]
         self.state, self.steps = np.concatenate([q, v, tau]), step + 1
         remembered = rng.normal(size=(rng.integers(0, 6), 2)) + np.cos(memory).sum(axis=0)
         contacts = rng.normal(size=(rng.integers(0, 6), 12)) + v[0]
-        self.since += [[self.time - self.h * rng.random(), rng.integers(3), 0, -1, v[1]] for _ in range(rng.integers(0, 3))]
+        self.since += [[self.time - self.h * rng.random(), rng.integers(3), 0, -1, v[0]] for _ in range(rng.integers(0, 3))]
         found = {"contacts": contacts, "events": self.since, "memory": remembered}
         self.now = {name: Table.from_nodes(self.table_columns[name], [rows]) for name, rows in found.items()}
         if self.steps % self.every == 0:
@@ -346,8 +346,7 @@ import sys
 sys.path.insert(0, sys.argv[2])
 import test_ragged_runs as t
 from dalembert.runs import run
-if sys.argv[4] == "long":
-    run.KEPT_BYTES, run.BLOCK_BYTES = 0, 50_000
+run.KEPT_BYTES, run.BLOCK_BYTES = (0, 50_000) if sys.argv[4] == "long" else (2**62, run.BLOCK_BYTES)
 t.enter()
 print("ready", flush=True)
 t.simulate(3_000_000, every=int(sys.argv[3]), save=sys.argv[1])

@@ -19,8 +19,8 @@ from dalembert.errors import OptionError
 
 #: the table of which the newest node alone is kept
 MEMORY = "memory"
-#: columns of tables that trajectories always have; an engine may declare others. a, b: numbers of bodies, -1 is the world; p: point, n: normal
-#: from a to b, j: impulse on b over the last step, N s, all in world axes; gap: m. t: exact time of the event, s; kind: a code of the engine
+#: columns of tables that every trajectory has; an engine may declare others. Bodies a and b by number, -1 is the world; point p; normal n
+#: from a to b; gap, m; impulse j on b over the last step, N s; in world axes. Of an event: exact time t, s; kind, a code of the engine
 COLUMNS: dict[str, tuple[str, ...]] = {
     "contacts": ("a", "b", "px", "py", "pz", "nx", "ny", "nz", "gap", "jx", "jy", "jz"),
     "events": ("t", "kind", "a", "b", "value"),
@@ -103,7 +103,9 @@ class Table:
                 raise OptionError(f"table: there is no column {key!r}; its columns are {', '.join(self.columns) or 'none'}.")
             return self.rows[:, self.columns.index(key)]
         if not isinstance(key, slice) or key.step not in (None, 1):
-            raise OptionError(f"table[{key!r}]: expected nodes as a slice without steps, or the name of a column; rows of node k are of(k).")
+            raise OptionError(
+                f"table[{key!r}]: expected nodes as a slice without steps, or the name of a column; rows of node k are of(k)."
+            )
         start, stop, _ = key.indices(len(self))
         stop = max(start, stop)
         return Table(self.columns, self.counts[start:stop], self.rows[self.starts[start] : self.starts[stop]])
@@ -134,7 +136,7 @@ def empty_tables(columns: Columns, nodes: int) -> dict[str, Table]:
     return {name: Table.empty(names, 1 if name == MEMORY else nodes) for name, names in columns.items()}
 
 
-def kept(tables: Tables, nodes: int, columns: Columns) -> dict[str, Table]:
+def declared(tables: Tables, nodes: int, columns: Columns) -> dict[str, Table]:
     """What is kept of a chunk of some nodes: all that was declared, of the memory the last node."""
     unknown = tables.keys() - columns.keys()
     if unknown:

@@ -112,8 +112,8 @@ class Recording:
         for found in self.journal.rows():
             known = int(np.count_nonzero(found["index"] < have))  # those of a run that was killed may be in the file already
             if known < len(found["index"]):
-                fixed = (found[name][known:] for name in ("time", "state", "log"))
-                yield Rows(*fixed, nodes_of(from_journal(found, columns), known))
+                t, states, log = (found[name][known:] for name in ("time", "state", "log"))
+                yield Rows(t, states, log, nodes_of(from_journal(found, columns), known))
 
     def close_long(self, plan: Plan, meta: dict[str, Any]) -> Trajectory:
         """The same for rows that are not in memory: they go from the journal to the file block by block, and stay there."""
@@ -322,8 +322,8 @@ def _merge(data: dict[str, Any], attributes: dict[str, Any], content: Any) -> tu
         have, new = _rows_of(data, meta), arrays["index"] >= len(data["state"])
         if not new.any():
             return header["model"], attributes["meta"], have
-        fixed = (np.concatenate([a, b[new]]) for a, b in zip(have[:3], rows[:3], strict=True))
-        rows = Rows(*fixed, join_tables([have.tables, nodes_of(rows.tables, np.count_nonzero(~new))]))
+        t, states, log = (np.concatenate([a, b[new]]) for a, b in zip(have[:3], rows[:3], strict=True))
+        rows = Rows(t, states, log, join_tables([have.tables, nodes_of(rows.tables, int(np.count_nonzero(~new)))]))
     return header["model"], meta, rows
 
 

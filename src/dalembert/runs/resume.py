@@ -78,8 +78,10 @@ def _compare_tables(path: Path, meta: dict, engine: Any) -> None:
     """Ragged tables go on with the columns that they have."""
     then, now = meta.get("tables", {}), {name: list(names) for name, names in table_columns(engine).items()}
     if then != now:
-        raise ArchiveError(f"{path}: ragged tables are {then}, those of stepper {meta['stepper']!r} now {now}: the file was written by another "
-                           "version. Its trajectory can be read; a new run may start from its last q and v.")
+        raise ArchiveError(
+            f"{path}: ragged tables are {then}, those of stepper {meta['stepper']!r} now {now}: the file was written by another "
+            "version. Its trajectory can be read; a new run may start from its last q and v."
+        )
 
 
 def _compare_environment(path: Path, meta: dict) -> None:

@@ -17,7 +17,7 @@ from dalembert.kernels.status import MEANING, OK
 from dalembert.runs.engines import Chunk, Engine, Stopping, checkpoint_tables, table_columns
 from dalembert.runs.plan import Plan
 from dalembert.runs.progress import Progress
-from dalembert.runs.ragged import Tables, join_tables, kept, nodes_of, size
+from dalembert.runs.ragged import Tables, declared, join_tables, nodes_of, size
 from dalembert.runs.room import Room
 from dalembert.runs.stored import BLOCK_BYTES
 from dalembert.runs.trajectory import Trajectory
@@ -72,7 +72,7 @@ class Run:
         """Keep rows in memory and in the file. A full disk ends the run; what was computed stays in memory."""
         new = (chunk.t, chunk.states, chunk.log)
         if (self.columns or chunk.tables) and len(chunk.states):
-            chunk = chunk._replace(tables=kept(chunk.tables, len(chunk.states), self.columns))
+            chunk = chunk._replace(tables=declared(chunk.tables, len(chunk.states), self.columns))
             if not self.long:
                 self.tables.append(chunk.tables)
                 self._table_bytes += size(chunk.tables)

@@ -45,7 +45,7 @@ def _counts(data: Mapping[str, Any], name: str) -> Any:
 
 def journal_arrays(tables: Tables) -> dict[str, AnyArray]:
     """Tables of some nodes as arrays of a record."""
-    found = {}
+    found: dict[str, AnyArray] = {}
     for name, table in tables.items():
         found[f"{name}_count"], found[name] = table.counts, table.rows
     return found
