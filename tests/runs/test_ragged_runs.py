@@ -24,8 +24,8 @@ from dalembert.runs import engines, recording, run, stored
 from dalembert.runs.controls import sample
 from dalembert.runs.engines.python import PythonEngine
 from dalembert.runs.plan import Plan
-from dalembert.runs.ragged import COLUMNS, Table
-from dalembert.runs.recording import journal_path
+from dalembert.runs.ragged import COLUMNS, Table, nodes_of
+from dalembert.runs.recording import Rows, journal_path
 from dalembert.runs.stored import StoredTrajectory
 
 V0 = (0.1, 3.0, 0.1, 1.0, 0.0, 0.0)
@@ -323,6 +323,24 @@ def test_a_run_killed_while_its_journal_was_merged_is_not_merged_twice(tmp_path,
     same(dal.load(path), whole)
 
 
+def test_a_record_of_which_the_file_has_some_nodes_gives_the_others(tmp_path, either, monkeypatch):
+    """The file has 41 nodes; records end after nodes 0, 32, 97, ..."""
+    path, whole = tmp_path / "run.h5", simulate()
+    run_id = leave_journal(path, monkeypatch).meta["run_id"]
+    rows = Rows(whole.t[:41], whole.states[:41], whole._log[:41], nodes_of(whole._tables, 0, 41))
+    plan = Plan.from_meta(whole.model, whole.stepper, whole.meta)
+    recording._part(plan, {**whole.meta, "run_id": run_id}, rows, 0).save(path, overwrite=True)
+    with Journal.reopen(journal_path(path)) as journal:
+        ends = [int(found["index"][-1]) for found in journal.rows()]
+    assert 40 not in ends
+    assert ends[0] < 40 < ends[-1]
+    found = dal.load(path)
+    assert isinstance(found, StoredTrajectory) == (either == "long")  # block by block, not as a whole after that had failed
+    same(found, whole)
+    assert not journal_path(path).exists()
+    same(dal.load(path), whole)
+
+
 def test_a_disk_that_fills_up_keeps_what_was_computed(tmp_path, either, monkeypatch):
     append, done = Journal.append, []
 
@@ -372,6 +390,7 @@ def test_sigkill_then_resume_bit_for_bit(tmp_path, either, every, seconds):
     assert not journal_path(path).exists()
     done = (len(killed) - 1) * every
     assert done > 0 or seconds == 0.0
+    assert isinstance(killed, StoredTrajectory) == (either == "long") or done == 0
     whole = simulate(done + 150, every=every)
     assert killed.contacts == whole.contacts[: len(killed)]
     same(dal.resume(path, (done + 150) * 0.01), whole)
