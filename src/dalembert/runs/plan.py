@@ -10,7 +10,6 @@ engine. A plan is constant and may be shared by threads.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +21,7 @@ from dalembert.runs import checks, environment
 from dalembert.runs.choice import choose_stepper
 from dalembert.runs.composition import composition_weights
 from dalembert.runs.controls import combined, kind_of
-from dalembert.runs.engines import Engine
+from dalembert.runs.engines import Engine, find_engine
 from dalembert.runs.functions import Functions, given_functions
 from dalembert.systems import System, as_system
 
@@ -176,7 +175,7 @@ class Plan:
         return self._engine_class().read(self, states, controlled)
 
     def _engine_class(self) -> Any:
-        return self.once("engine", lambda: importlib.import_module(f"dalembert.runs.engines.{self.stepper.engine_name}").ENGINE)
+        return self.once("engine", lambda: find_engine(self.stepper.engine_name))
 
     def meta(self, control: Any = None) -> dict[str, Any]:
         """What a file must say about a run beside its model."""

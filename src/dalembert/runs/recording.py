@@ -5,7 +5,7 @@ to the
 system: a kill at any moment loses at most the record being written. When the run ends, or when a file of a killed run is loaded, both are
 merged into
 one new HDF5 file that replaces the old one as a whole. Rows carry their node index and both files the identity of the run, so merging
-twice does no harm.
+twice does no harm. Ragged tables of the nodes are beside the rows in each record and in the file: see table_files.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from dalembert.io import Journal, Json, Variable, file_path, is_locked, open_arc
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.registry import Stepper, describe, restore
 from dalembert.runs.plan import Plan
+from dalembert.runs.ragged import MEMORY, NO_TABLES, Tables, join_tables, nodes_of
 from dalembert.runs.stored import NEEDED, LaterRows, StoredTrajectory
+from dalembert.runs.table_files import from_archive, from_journal, journal_arrays, table_variables
 from dalembert.runs.trajectory import Trajectory
 from dalembert.systems import System, system_from
 
@@ -35,11 +37,12 @@ KILLED = "killed: the run ended without closing its file; dal.resume continues i
 
 
 class Rows(NamedTuple):
-    """Time, flat state and log of the recorded nodes."""
+    """Time, flat state, log and ragged tables of the recorded nodes."""
 
     t: Array
     states: Array
     log: Array
+    tables: Tables
 
 
 def journal_path(path: Path) -> Path:
@@ -53,6 +56,10 @@ class Recording:
     def __init__(self, path: Path, journal: Journal, before: Trajectory | None = None):
         self.path, self.journal, self.before = path, journal, before
         self.rows = 0 if before is None else len(before)
+        self._table_rows: dict[str, int] = {} if before is None else before._table_rows  # of each table so far
+        self._memory: Tables = NO_TABLES  # the newest
+        if before is not None and MEMORY in before.meta.get("tables", ()):
+            self._memory = {MEMORY: before._last_tables[MEMORY]}
 
     @classmethod
     def create(cls, path: Any, model: System, meta: dict[str, Any], overwrite: bool) -> Recording:
@@ -76,10 +83,20 @@ class Recording:
         """Write the first node: from here on the HDF5 file is always whole. What follows from its state is written at the end."""
         write_archive(self.path, checkpoints(traj), _attributes(traj.model, traj.stepper, traj.meta), overwrite=True)
 
-    def append(self, t: Array, states: Array, log: Array) -> None:
-        """Rows of recorded nodes."""
-        self.journal.append({"index": np.arange(self.rows, self.rows + len(states)), "time": t, "state": states, "log": log})
+    def append(self, t: Array, states: Array, log: Array, tables: Tables = NO_TABLES) -> None:
+        """Rows of recorded nodes, and their ragged tables."""
+        index = np.arange(self.rows, self.rows + len(states))
+        self.journal.append({"index": index, "time": t, "state": states, "log": log, **journal_arrays(tables)})
         self.rows += len(states)
+        self.count(tables)
+
+    def count(self, tables: Tables) -> None:
+        """What a file must know of its tables before it is written block by block."""
+        for name, table in tables.items():
+            if name == MEMORY:
+                self._memory = {MEMORY: table}
+            else:
+                self._table_rows[name] = self._table_rows.get(name, 0) + len(table.rows)
 
     def close(self, traj: Trajectory) -> None:
         """Merge everything into the HDF5 file and remove the journal."""
@@ -88,19 +105,21 @@ class Recording:
 
     def written(self) -> Iterator[Rows]:
         """All rows so far, block by block, read back from the files."""
-        have = 0
+        have, columns = 0, self.journal.header["meta"].get("tables", {})
         for rows in () if self.before is None else self.before._blocks:
             have += len(rows[0])
             yield Rows(*rows)
         for found in self.journal.rows():
             known = int(np.count_nonzero(found["index"] < have))  # those of a run that was killed may be in the file already
             if known < len(found["index"]):
-                yield Rows(*(found[name][known:] for name in ("time", "state", "log")))
+                t, states, log = (found[name][known:] for name in ("time", "state", "log"))
+                yield Rows(t, states, log, nodes_of(from_journal(found, columns), known))
 
     def close_long(self, plan: Plan, meta: dict[str, Any]) -> Trajectory:
         """The same for rows that are not in memory: they go from the journal to the file block by block, and stay there."""
-        lengths = {"time": self.rows, "interval": self.rows - 1}
-        parts = (_part(plan, meta, rows, k) for k, rows in enumerate(self.written()))
+        lengths = {"time": self.rows, "interval": self.rows - 1, **{f"{name}_row": n for name, n in self._table_rows.items()}}
+        whole = (rows._replace(tables={**rows.tables, **self._memory}) for rows in self.written())
+        parts = (_part(plan, meta, rows, k) for k, rows in enumerate(whole))
         first = variables(next(parts))
         with streaming(self.path, first, lengths, overwrite=True) as out:
             out.append(first)
@@ -175,6 +194,7 @@ def checkpoints(traj: Trajectory) -> list[Variable]:
         Variable("time", traj.t, ("time",), "s", "time of the node"),
         Variable("state", traj.states, ("time", "state_entry"), "", "flat state of the stepper: the checkpoint"),
         *solver,
+        *table_variables(traj._tables),
     ]
 
 
@@ -208,7 +228,7 @@ def _attributes(model: System, stepper: Stepper, meta: dict[str, Any]) -> dict[s
 def _part(plan: Plan, meta: dict[str, Any], rows: Rows, k: int) -> Trajectory:
     """Some rows of a run as a trajectory."""
     unpacked = plan.read(rows.states, meta.get("control") is not None or bool(meta.get("functions")))
-    part = (LaterRows if k else Trajectory)(plan.system, plan.stepper, meta, rows.t, rows.states, rows.log, unpacked)
+    part = (LaterRows if k else Trajectory)(plan.system, plan.stepper, meta, rows.t, rows.states, rows.log, unpacked, rows.tables)
     part.__dict__["_run_model"] = plan.acting
     return part
 
@@ -265,6 +285,9 @@ def _close_killed(recording: Recording, meta: dict[str, Any]) -> Trajectory | No
         if not {"index", "time", "state", "log"} <= found.keys():
             return None  # of an old version
         last = int(found["index"][-1]) + 1
+        if last > old:
+            known = int(np.count_nonzero(found["index"] < old))
+            recording.count(nodes_of(from_journal(found, header["meta"].get("tables", {})), known))
     if last <= old:
         return None
     recording.rows = last
@@ -294,18 +317,19 @@ def _merge(data: dict[str, Any], attributes: dict[str, Any], content: Any) -> tu
     header, arrays = content.header, content.arrays
     meta = {**(attributes.get("meta") or {}), **header["meta"]}
     t = arrays["time"] if "time" in arrays else arrays["index"] * meta["every"] * meta["h"]  # journals of old versions have none
-    rows = Rows(t, arrays["state"], arrays["log"])
+    rows = Rows(t, arrays["state"], arrays["log"], from_journal(arrays, meta.get("tables", {})))
     if data:
         have, new = _rows_of(data, meta), arrays["index"] >= len(data["state"])
         if not new.any():
-            meta = attributes["meta"]
-        rows = Rows(*(np.concatenate([a, b[new]]) for a, b in zip(have, rows, strict=True)))
+            return header["model"], attributes["meta"], have
+        t, states, log = (np.concatenate([a, b[new]]) for a, b in zip(have[:3], rows[:3], strict=True))
+        rows = Rows(t, states, log, join_tables([have.tables, nodes_of(rows.tables, int(np.count_nonzero(~new)))]))
     return header["model"], meta, rows
 
 
 def _rows_of(data: dict[str, Any], meta: dict[str, Any]) -> Rows:
     log = np.stack([data[f"solver_{name}"] for name in meta.get("log_columns", LOG_COLUMNS)], axis=-1)
-    return Rows(np.asarray(data["time"]), np.asarray(data["state"]), log)
+    return Rows(np.asarray(data["time"]), np.asarray(data["state"]), log, from_archive(data, meta.get("tables", {})))
 
 
 def _plan(model_data: dict[str, Any], meta: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
@@ -319,7 +343,7 @@ def _plan(model_data: dict[str, Any], meta: dict[str, Any]) -> tuple[Plan, dict[
 def _build(model_data: dict[str, Any], meta: dict[str, Any], rows: Rows) -> Trajectory:
     plan, meta = _plan(model_data, meta)
     controlled = meta.get("control") is not None or bool(meta.get("functions"))
-    return Trajectory(plan.system, plan.stepper, meta, rows.t, rows.states, rows.log, plan.read(rows.states, controlled))
+    return Trajectory(plan.system, plan.stepper, meta, rows.t, rows.states, rows.log, plan.read(rows.states, controlled), rows.tables)
 
 
 def _tidy(path: Path, journal: Path, traj: Trajectory) -> None:

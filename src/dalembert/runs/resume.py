@@ -10,6 +10,7 @@ from dalembert.errors import ArchiveError, OptionError
 from dalembert.io import file_path
 from dalembert.runs import checks, environment
 from dalembert.runs.controls import for_steps
+from dalembert.runs.engines import restart, table_columns
 from dalembert.runs.plan import Plan
 from dalembert.runs.recording import Recording, load
 from dalembert.runs.run import Run
@@ -54,12 +55,14 @@ def resume(
             f"{path}: states hold {len(state)} numbers, those of stepper {plan.stepper.name!r} now {engine.state.size}: the file "
             "was written by another version. Its trajectory can be read; a new run may start from its last q and v."
         )
-    engine.restart(state, done)
+    _compare_tables(path, meta, engine)
+    restart(engine, state, done, traj._last_tables)
     meta.update(t_end=n * h, status="running")
     run = Run(plan, engine, meta, Recording.extend(path, traj, meta), progress, monitors)
     run.long = isinstance(traj, StoredTrajectory)
     if not run.long:
         run.t, run.states, run.logs = [traj.t], [traj.states], [traj._log]
+        run.tables = [traj._tables] if traj._tables else []
     run.split = traj._splits
     return run.to_end(n, on_fail)
 
@@ -69,6 +72,16 @@ def _had(kind: str) -> str:
     if kind == "array":
         return "a control for each of its steps (traj.control): pass control= with a row for each step that remains"
     return "a control, which a file cannot hold: pass control="
+
+
+def _compare_tables(path: Path, meta: dict, engine: Any) -> None:
+    """Ragged tables go on with the columns that they have."""
+    then, now = meta.get("tables", {}), {name: list(names) for name, names in table_columns(engine).items()}
+    if then != now:
+        raise ArchiveError(
+            f"{path}: ragged tables are {then}, those of stepper {meta['stepper']!r} now {now}: the file was written by another "
+            "version. Its trajectory can be read; a new run may start from its last q and v."
+        )
 
 
 def _compare_environment(path: Path, meta: dict) -> None:

@@ -14,15 +14,16 @@ import numpy as np
 from dalembert.errors import ArchiveError, OptionError, SimulationError, UnsupportedError
 from dalembert.kernels.loop import SUBSTEPS
 from dalembert.kernels.status import MEANING, OK
-from dalembert.runs.engines import Chunk, Engine, Stopping
+from dalembert.runs.engines import Chunk, Engine, Stopping, checkpoint_tables, table_columns
 from dalembert.runs.plan import Plan
 from dalembert.runs.progress import Progress
+from dalembert.runs.ragged import Tables, declared, join_tables, nodes_of, size
 from dalembert.runs.room import Room
 from dalembert.runs.stored import BLOCK_BYTES
 from dalembert.runs.trajectory import Trajectory
 
 CHUNK_SECONDS = 0.1
-KEPT_BYTES = 2**24  # of states: what is more stays in the file that a run is saved to
+KEPT_BYTES = 2**24  # of states, and of ragged tables: what is more stays in the file that a run is saved to
 FIRST, AT_ONCE = 32, 1024  # steps of the first chunk, and of that of a plan whose runs were seen to be quick
 
 
@@ -33,9 +34,14 @@ class Run:
         self.plan, self.engine, self.meta = plan, engine, meta
         self.recording, self.progress, self.monitors = recording, progress, monitors
         self.meta["log_columns"] = list(engine.log_columns)
+        self.columns = table_columns(engine)
+        if self.columns:
+            self.meta["tables"] = {name: list(names) for name, names in self.columns.items()}
         self.t: list[np.ndarray] = []
         self.states: list[np.ndarray] = []
         self.logs: list[np.ndarray] = []
+        self.tables: list[Tables] = []  # of the same nodes, where the engine has any
+        self._table_bytes = 0
         self.rooms: tuple[Room, ...] = ()  # instead of these lists, where the number of rows to come is known
         self.long = False  # rows are in the file alone
         self._place: Any = None
@@ -44,14 +50,32 @@ class Run:
 
     def record_first(self) -> None:
         """Node 0."""
-        state = self.engine.state[None, :].copy()
-        self.keep(Chunk(OK, np.array([self.engine.time]), state, np.zeros((1, len(self.engine.log_columns)))))
+        self.keep_current()
         if self.recording is not None:
             self.recording.begin(self.trajectory())
+
+    def keep_current(self) -> None:
+        """Nothing but the current node."""
+        engine = self.engine
+        self.t, self.states, self.logs, self.tables = [], [], [], []
+        row, log = engine.state[None, :].copy(), np.zeros((1, len(engine.log_columns)))
+        self.keep(Chunk(OK, np.array([engine.time]), row, log, None, checkpoint_tables(engine)))
+
+    def keep_last(self, n: int) -> None:
+        """The last n nodes."""
+        for rows in (self.t, self.states, self.logs):
+            rows[:] = [np.concatenate(rows)[-n:]]
+        if self.tables:
+            self.tables = [nodes_of(join_tables(self.tables), -n)]
 
     def keep(self, chunk: Chunk) -> ArchiveError | None:
         """Keep rows in memory and in the file. A full disk ends the run; what was computed stays in memory."""
         new = (chunk.t, chunk.states, chunk.log)
+        if (self.columns or chunk.tables) and len(chunk.states):
+            chunk = chunk._replace(tables=declared(chunk.tables, len(chunk.states), self.columns))
+            if not self.long:
+                self.tables.append(chunk.tables)
+                self._table_bytes += size(chunk.tables)
         if self.long:
             return self._write(chunk)
         for room, rows in zip(self.rooms, new, strict=False):
@@ -73,16 +97,18 @@ class Run:
         if self.recording is None or not len(chunk.states):
             return None
         try:
-            self.recording.append(chunk.t, chunk.states, chunk.log)
+            self.recording.append(chunk.t, chunk.states, chunk.log, chunk.tables)
         except ArchiveError as problem:
             if self.long:
-                self._take_back((chunk.t, chunk.states, chunk.log))
+                self._take_back((chunk.t, chunk.states, chunk.log, chunk.tables))
             return problem
         return None
 
     def _take_back(self, *more: Any) -> None:
         """All rows from the file into memory."""
-        self.rooms = tuple(Room(pieces, 0) for pieces in zip(*self.recording.written(), *more, strict=True))
+        *pieces, tables = zip(*self.recording.written(), *more, strict=True)
+        self.rooms = tuple(Room(rows, 0) for rows in pieces)
+        self.tables = list(tables) if self.columns else []
         self.long = False
 
     def to_end(self, n: int, on_fail: str) -> Trajectory:
@@ -96,7 +122,10 @@ class Run:
         if not self.long:
             self.rooms = (Room(self.t, more), Room(self.states, more), Room(self.logs, more))
         self.t, self.states, self.logs = [], [], []
-        most = max(1, BLOCK_BYTES // row) * every if self.long else n
+        self.tables = [] if self.long else self.tables
+        self._table_bytes = sum(map(size, self.tables))
+        block = max(1, BLOCK_BYTES // row) * every
+        most = block if self.long else n
         chunk = 1 if self.monitors else self.plan.pace or FIRST
         with interrupt_flag() as interrupted, Progress(self.progress, self.meta["method"], self.engine.steps, n, self.engine.h) as bar:
             while self.engine.steps < n and status == OK and error is None and not interrupted.is_set() and not stopped:
@@ -105,6 +134,8 @@ class Run:
                 found = self.engine.advance(min(chunk, most, n - before), every, interrupted.is_set, self._room)
                 status, error = found.status, self.keep(found) or self._by_user(found.error)
                 self.split += int(np.count_nonzero(found.log[:, SUBSTEPS]))
+                if self._table_bytes > KEPT_BYTES and self.recording is not None and error is None:
+                    self.long, self.rooms, self.tables, self._table_bytes, most = True, (), [], 0, block
                 elapsed = max(time.perf_counter() - began, 1e-9)
                 pace = (self.engine.steps - before) * CHUNK_SECONDS / elapsed
                 chunk = max(1, int(min(2 * chunk + 1, pace + 1)))
@@ -207,7 +238,8 @@ class Run:
         """Everything recorded so far."""
         pieces = (self.t, self.states, self.logs)
         t, states, log = (room.rows for room in self.rooms) if self.rooms else (np.concatenate(x) for x in pieces)
-        return Trajectory(self.plan.system, self.plan.stepper, dict(self.meta), t, states, log, self.engine.unpack(states))
+        tables = join_tables(self.tables)
+        return Trajectory(self.plan.system, self.plan.stepper, dict(self.meta), t, states, log, self.engine.unpack(states), tables)
 
 
 class Flag:

@@ -78,8 +78,9 @@ def simulate(
     engine.start(q, v)
     if save is None:
         checks.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (len(q) + len(v))))
-    recording = Recording.create(save, plan.system, meta, overwrite) if save is not None else None
-    run = Run(plan, engine, meta, recording, progress, monitors)
+    run = Run(plan, engine, meta, None, progress, monitors)
+    if save is not None:
+        run.recording = Recording.create(save, plan.system, meta, overwrite)
     run.record_first()
     return run.to_end(n, on_fail)
 

@@ -15,7 +15,7 @@ from dalembert.kernels.tick import REFUSED
 from dalembert.model import validate
 from dalembert.runs import checks
 from dalembert.runs.controls import HELD, check_control
-from dalembert.runs.engines import Chunk, Engine
+from dalembert.runs.engines import Chunk, Engine, checkpoint_tables, restart
 from dalembert.runs.engines.compiled import NO_PUSH
 from dalembert.runs.plan import Plan
 from dalembert.runs.run import Run
@@ -91,8 +91,8 @@ class Simulation:
     def __getstate__(self) -> dict[str, Any]:
         """What was given, and what was computed: compiled code is made anew."""
         run, engine = self._run, self._run.engine
-        rows = {"t": list(run.t), "states": list(run.states), "logs": list(run.logs), "meta": dict(run.meta)}
-        where = {"state": engine.state, "steps": engine.steps, "t0": engine.t0, "h": engine.h}
+        rows = {"t": list(run.t), "states": list(run.states), "logs": list(run.logs), "tables": list(run.tables), "meta": dict(run.meta)}
+        where = {"state": engine.state, "steps": engine.steps, "t0": engine.t0, "h": engine.h, "tables": checkpoint_tables(engine)}
         return {"model": self.model, "given": self._given, "pending": self._pending, "steered": self._steered, "rows": rows, "where": where}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
@@ -102,10 +102,10 @@ class Simulation:
         self._pending[:] = saved["pending"]
         self._pushed, self._acting = bool(self._pending.any()), saved["steered"]
         run, rows, where = self._run, saved["rows"], saved["where"]
-        run.t, run.states, run.logs, run.meta = rows["t"], rows["states"], rows["logs"], rows["meta"]
+        run.t, run.states, run.logs, run.tables, run.meta = rows["t"], rows["states"], rows["logs"], rows["tables"], rows["meta"]
         run.plan = run.plan.at(where["h"])
         run.engine.h, run.engine.t0 = where["h"], where["t0"]
-        run.engine.restart(where["state"], where["steps"])
+        restart(run.engine, where["state"], where["steps"], where["tables"])
         self._show()
 
     # state -----------------------------------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ class Simulation:
         run.meta.setdefault("h_changes", []).append([engine.time, h])
         run.meta["h"] = h
         engine.t0, engine.h, run.plan = engine.time, h, run.plan.at(h)
-        engine.restart(engine.state, 0)
+        restart(engine, engine.state, 0, checkpoint_tables(engine))
 
     def reset(self, q: Any = None, v: Any = None) -> State:
         """Start anew at t = 0; what was kept is forgotten. q, v: as q0, v0; default: those that the simulation began with."""
@@ -145,7 +145,6 @@ class Simulation:
         self._pending[:], self._pushed, self._acting, run.engine.t0 = 0.0, False, False, 0.0
         run.engine.start(*start)
         run.meta.pop("h_changes", None)
-        run.t, run.states, run.logs = [], [], []
         run.record_first()
         self._show()
         return self._state
@@ -196,7 +195,7 @@ class Simulation:
         before, run = self._run.engine, self._run
         run.engine = self._engine(run.plan, HELD if self._compiled else self._inputs)
         run.engine.t0 = before.t0
-        run.engine.restart(before.state, before.steps)
+        restart(run.engine, before.state, before.steps, checkpoint_tables(before))
         run.meta["control"], self._steered = "python", True
 
     # steps -----------------------------------------------------------------------------------------------------------------------------
@@ -262,8 +261,7 @@ class Simulation:
         run = self._run
         if isinstance(self.keep, str) or len(run.states) <= 2 * self.keep + 1:
             return
-        for rows in (run.t, run.states, run.logs):
-            rows[:] = [np.concatenate(rows)[-self.keep :]]
+        run.keep_last(self.keep)
 
     def _raise(self, status: int, error: Any) -> None:
         if isinstance(error, KeyboardInterrupt):
@@ -277,10 +275,8 @@ class Simulation:
         """The nodes that were kept, the current one at least."""
         run, engine = self._run, self._run.engine
         if self.keep == 0:
-            run.t, run.states, run.logs = [], [], []
-            run.keep(Chunk(OK, np.array([engine.time]), engine.state[None, :].copy(), np.zeros((1, len(engine.log_columns)))))
+            run.keep_current()
         elif not isinstance(self.keep, str):
-            for rows in (run.t, run.states, run.logs):
-                rows[:] = [np.concatenate(rows)[-self.keep :]]
+            run.keep_last(self.keep)
         run.meta["t_end"] = engine.time
         return run.trajectory()

@@ -12,6 +12,8 @@ from dalembert.arrays import Array
 from dalembert.io import ArchiveReader
 from dalembert.kernels.loop import SUBSTEPS
 from dalembert.runs.plan import Plan
+from dalembert.runs.ragged import COLUMNS, MEMORY, Columns, Table, Tables
+from dalembert.runs.table_files import read_last, read_parts, read_table
 from dalembert.runs.trajectory import Trajectory
 
 BLOCK_BYTES = 2**22  # of states, read or written at a time
@@ -43,6 +45,7 @@ class StoredTrajectory(Trajectory):
         self.model = plan.system
         self.stepper, self.meta = plan.stepper, meta
         self._plan, self._reader = plan, reader
+        self._found: dict[str, Table] = {}
 
     def __getattr__(self, name: str) -> Any:
         if name not in _READERS:
@@ -59,7 +62,8 @@ class StoredTrajectory(Trajectory):
 
     def in_memory(self) -> Trajectory:
         """The same with all its rows in memory."""
-        return Trajectory(self.model, self.stepper, self.meta, self.t, self.states, self._log, self._unpacked(self.states))
+        unpacked = self._unpacked(self.states)
+        return Trajectory(self.model, self.stepper, self.meta, self.t, self.states, self._log, unpacked, self._tables)
 
     @cached_property
     def kinetic(self) -> Array:
@@ -89,9 +93,29 @@ class StoredTrajectory(Trajectory):
         return int(np.count_nonzero(self._reader.read(f"solver_{self.log_columns[SUBSTEPS]}")))
 
     @property
-    def _blocks(self) -> Iterator[tuple[Array, Array, Array]]:
-        for start, stop in blocks(len(self), 8 * self._reader.places["state"].shape[1]):
-            yield self._reader.read("time", start, stop), self._reader.read("state", start, stop), self.log_rows(start, stop)
+    def _blocks(self) -> Iterator[tuple[Array, Array, Array, Tables]]:
+        read, parts = self._reader.read, list(blocks(len(self), 8 * self._reader.places["state"].shape[1]))
+        for (start, stop), tables in zip(parts, read_parts(self._reader, self._columns, parts), strict=True):
+            yield read("time", start, stop), read("state", start, stop), self.log_rows(start, stop), tables
+
+    @property
+    def _columns(self) -> Columns:
+        return self.meta.get("tables", {})  # type: ignore[no-any-return]
+
+    @property
+    def _last_tables(self) -> Tables:
+        return read_last(self._reader, self._columns)
+
+    @property
+    def _table_rows(self) -> dict[str, int]:
+        return {name: self._reader.rows(name) for name in self._columns if name != MEMORY}
+
+    def _table(self, name: str) -> Table:
+        """One is read without the others."""
+        if name not in self._found:
+            known = name in self._columns
+            self._found[name] = read_table(self._reader, name, self._columns[name]) if known else Table.empty(COLUMNS[name], len(self))
+        return self._found[name]
 
     @property
     def _last_state(self) -> Array:
@@ -133,6 +157,7 @@ _READERS: dict[str, Callable[[StoredTrajectory], Any]] = {
     "work": lambda traj: traj._reader.read("work"),
     "impulse": lambda traj: traj._reader.read("impulse"),
     "_log": StoredTrajectory.log_rows,
+    "_tables": lambda traj: {name: traj._table(name) for name in traj._columns},
     "_v_interval": lambda traj: traj._column("v_interval"),
     "_held": lambda traj: traj._column("control"),
     "_account": StoredTrajectory._accounts,

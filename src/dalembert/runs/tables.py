@@ -11,11 +11,14 @@ from dalembert.errors import OptionError
 from dalembert.runs.recording import variables
 
 _COORDINATES = ("time", "q_name", "q_unit", "v_name", "v_unit", "momentum_name")
-_INTERNAL = ("state",)
+_INTERNAL = ("state", "memory", "memory_column")
 
 
 def to_xarray(traj: Any) -> Any:
-    """An xarray.Dataset with the names of the saved file: dimensions time, q_name, v_name, momentum_name, interval; units in attributes."""
+    """An xarray.Dataset with the names of the saved file: dimensions time, q_name, v_name, momentum_name, interval; units in attributes.
+
+    Ragged tables, where the run has any: contacts (contacts_row, contacts_column) and contacts_count (time), rows of each node.
+    """
     xarray = _needed("xarray", "to_xarray")
     arrays = {
         x.name: (x.dims, np.asarray(x.data), {"units": x.units, "long_name": x.long_name})

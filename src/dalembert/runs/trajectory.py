@@ -13,6 +13,7 @@ from dalembert.errors import OptionError
 from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.registry import Stepper
 from dalembert.runs import environment
+from dalembert.runs.ragged import COLUMNS, MEMORY, NO_TABLES, Table, Tables, last_node
 from dalembert.systems import System, as_system
 
 
@@ -33,10 +34,11 @@ class Trajectory:
         states: Array,
         log: Array,
         unpacked: dict[str, Any],
+        tables: Tables = NO_TABLES,
     ):
         self.model: Any = model
         self.stepper, self.meta = stepper, meta
-        self.t, self.states, self._log = t, states, log
+        self.t, self.states, self._log, self._tables = t, states, log, tables
         self.q, self.v = unpacked["q"], unpacked["v"]
         self._v_interval = unpacked["v_interval"]
         self.work, self.impulse = unpacked["work"], unpacked["impulse"]
@@ -58,7 +60,7 @@ class Trajectory:
         """A trajectory from nodes that something else computed: another program, a measurement, an optimisation.
 
         t (N + 1,), q (N + 1, nq), v (N + 1, nv); control (N, nv): what was held over each interval. meta: what is known of the run, of
-        `traj.meta`. What only an engine knows (work, impulse, solver) is NaN or 0.
+        `traj.meta`. What only an engine knows (work, impulse, solver) is NaN or 0, and there are no contacts and events.
         """
         whole: Any = as_system(system, "of_nodes").frozen()
         t, q, v = np.array(t, dtype=float), np.array(q, dtype=float), np.array(v, dtype=float)
@@ -75,6 +77,7 @@ class Trajectory:
             "control": None if control is None else "array",
             "versions": environment.versions(), "machine": environment.machine(), "status": "ok", **(meta or {}),
         }  # fmt: skip
+        known.pop("tables", None)
         nan = np.full(n, np.nan)
         unpacked = {"q": q, "v": v, "v_interval": v, "work": nan, "impulse": np.tile(nan[:, None], (1, len(whole.momentum_names)))}
         held = np.zeros((n - 1, whole.nv)) if control is None else np.array(control, dtype=float)
@@ -111,14 +114,44 @@ class Trajectory:
         return self.states[-1]
 
     @property
+    def _last_tables(self) -> Tables:
+        """The ragged part of the checkpoint."""
+        return last_node(self._tables)
+
+    @property
+    def _table_rows(self) -> dict[str, int]:
+        """Rows of each ragged table but the memory."""
+        return {name: len(table.rows) for name, table in self._tables.items() if name != MEMORY}
+
+    @property
     def _splits(self) -> int:
         """Recorded intervals in which a step was split."""
         return int(np.count_nonzero(self._log[:, SUBSTEPS]))
 
     @property
-    def _blocks(self) -> Iterator[tuple[Array, Array, Array]]:
-        """(t, states, log) of all nodes, in parts."""
-        yield self.t, self.states, self._log
+    def _blocks(self) -> Iterator[tuple[Array, Array, Array, Tables]]:
+        """(t, states, log, tables) of all nodes, in parts."""
+        yield self.t, self.states, self._log, self._tables
+
+    @property
+    def contacts(self) -> Table:
+        """Contacts of the nodes, a ragged table: `contacts.of(k)` are the rows of node k, `contacts["gap"]` is a column of all of them,
+        `t[contacts.nodes]` their times. Without rows where the run had no contacts."""
+        return self._table("contacts")
+
+    @property
+    def events(self) -> Table:
+        """What happened between the nodes, a ragged table: rows of node k are events of the recorded interval before it."""
+        return self._table("events")
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """All ragged tables of the run by name, one count per node."""
+        return {name: self._table(name) for name in (*COLUMNS, *(x for x in self.meta.get("tables", ()) if x not in (*COLUMNS, MEMORY)))}
+
+    def _table(self, name: str) -> Table:
+        found = self._tables.get(name)
+        return Table.empty(COLUMNS[name], len(self)) if found is None else found
 
     @cached_property
     def v_interval(self) -> Array:
