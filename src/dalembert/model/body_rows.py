@@ -172,4 +172,6 @@ class Writer:
         words = ("JOINTS", "MEASURES", "CONSTRAINTS", "ROWS", "MOTORS", "DRIVES")
         names = (*words, *(f"AT_{word}" for word in words))
         head = at.HEADER.filled(**dict(zip(names, header, strict=True)))
-        return np.array([*head, *(x for part in parts for record in part for x in record), *(x for d in self.drives for x in d.coefficients)])
+        return np.array(
+            [*head, *(x for part in parts for record in part for x in record), *(x for d in self.drives for x in d.coefficients)]
+        )

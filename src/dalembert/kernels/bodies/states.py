@@ -1,7 +1,7 @@
 """States of bodies (13 numbers) from q and v of a machine of free bodies, and back.
 
-    q = (p, Q) pose of the body frame, v = (omega, u) of its origin, body axes;   c: centre of mass in the body frame
-    x = p + R c,   omega,   velocity of the centre of mass R (u + omega x c), world axes;      state = (x, Q, omega, velocity)
+q = (p, Q) pose of the body frame, v = (omega, u) of its origin, body axes;   c: centre of mass in the body frame
+x = p + R c,   omega,   velocity of the centre of mass R (u + omega x c), world axes;      state = (x, Q, omega, velocity)
 """
 
 from dalembert.kernels._jit import kernel
