@@ -3,8 +3,9 @@
     joint of the tree                   in the cut model
     free                                stays: it is a body's own coordinates
     fixed                               stays, so that bodies welded together move as one (massless frames could not move alone);
-                                        fixed=False, or a compliance: a loop joint like the others
-    all others                          loop joint of the same name, with its damping, friction, stiffness, rest, limits, compliance
+                                        fixed=False, or a compliance or strength: a loop joint like the others
+    all others                          loop joint of the same name, with its damping, friction, stiffness, rest, limits, compliance,
+                                        strength, drive
 
 Loops, rolling joints, blades, forces, shapes, motors and exclusions stay. q and v list the free bodies in the order of `bodies`. Refused:
 joints with armature, which is an inertia of the relative motion of two bodies; couplings of joints, which would couple loop joints; forces
@@ -57,13 +58,14 @@ def cut(model: Model, fixed: bool = True) -> Model:
 
 def _cut_joints(model: Model, fixed: bool) -> list[Joint]:
     """Joints that become loop joints."""
-    soft = [j.name for j in model.joints if j.compliance > 0.0 or j.damping_time > 0.0]
+    soft = [j.name for j in model.joints if j.compliance > 0.0 or j.damping_time > 0.0 or j.strength > 0.0]
     return [j for j in model.joints if j.kind != "free" and not (j.kind == "fixed" and fixed and j.name not in soft)]
 
 
 def _loop(joint: Joint) -> Loop:
     acting = {what: getattr(joint, what) for what in ACTING}
-    return Loop.build(joint.name, joint.kind, joint.parent, joint.child, joint.anchor, joint.axis, joint.axis2, **acting)
+    places = (joint.name, joint.kind, joint.parent, joint.child, joint.anchor, joint.axis, joint.axis2)
+    return Loop.build(*places, drive=joint.drive, **acting)
 
 
 def _refuse(model: Model, loops: dict[str, Loop]) -> None:
@@ -76,9 +78,6 @@ def _refuse(model: Model, loops: dict[str, Loop]) -> None:
     coupled = [x.name for x in model.loops if x.kind == "coupling"]
     if coupled:
         raise UnsupportedError(f"{who}: couplings {', '.join(map(repr, coupled))} join coordinates of joints, which it has none of.")
-    if model.driven:
-        named = ", ".join(map(repr, model.drives))
-        raise UnsupportedError(f"{who}: drives of joints {named} prescribe coordinates, which it has none of; without('drive').")
     functions = [name for name, f in model._forces.items() if f.kind == "function"]
     if functions:
         raise UnsupportedError(f"{who}: forces {', '.join(map(repr, functions))} are functions of the tree's q and v; without('function').")
@@ -132,7 +131,7 @@ def body_state(model: Model, q: Any, v: Any, fixed: bool = True) -> tuple[Array,
 def joint_state(model: Model, q: Any, v: Any, fixed: bool = True) -> tuple[Array, Array]:
     """(q, v) of the model from those of cut(model, fixed): one state, or nodes (N, nq) along which angles are continued."""
     q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-    found = kinematics.frames(cut(model.without("drive"), fixed), q, v)
+    found = kinematics.frames(cut(model, fixed), q, v)
     parts = []
     for j in model.joints:
         state = state_of(j.kind, model.placement(j.name), None if j.parent == WORLD else found[j.parent], found[j.child])

@@ -6,7 +6,8 @@ that it sees: out of its motion, its energy and its report.
     gravity, armature, damping (of joints, dampers, springs), stiffness (of joints), joint friction, limits (all), spherical limits,
     drive (of joints), spring, wrench, function and those of further forces (model/forces), motors, loops, nonholonomic (rolling, blades),
     contact (model/touching.py)
-    loop damping, loop friction, loop stiffness, loop limits, loop motors (of joints that close loops), compliance (of all joints)
+    loop damping, loop friction, loop stiffness, loop limits, loop motors, loop drive (of joints that close loops)
+    compliance, strength (of all joints)
 """
 
 from __future__ import annotations
@@ -47,11 +48,15 @@ def acting(model: Model) -> set[str]:
         found |= {f"loop {w}" for w in ("damping", "friction", "stiffness") if getattr(loop, w) > 0.0}
         if loop.limits is not None:
             found.add("loop limits")
+        if loop.drive is not None:
+            found.add("loop drive")
     if model._loops and any(motor.joint in model._loops for motor in model.motors):
         found.add("loop motors")
     joints: list[Any] = [*model.joints, *model.loops]
     if any(x.compliance > 0.0 or x.damping_time > 0.0 for x in joints):
         found.add("compliance")
+    if any(x.strength > 0.0 for x in joints):
+        found.add("strength")
     if can_touch(model):
         found.add("contact")
     return found
@@ -92,6 +97,11 @@ def _compliance(m: Model) -> None:
     _of_loops(compliance=0.0, damping_time=0.0)(m)
 
 
+def _strength(m: Model) -> None:
+    _of_joints(strength=0.0)(m)
+    _of_loops(strength=0.0)(m)
+
+
 def _loop_motors(m: Model) -> None:
     m._motors = {name: motor for name, motor in m._motors.items() if motor.joint not in m._loops}
 
@@ -122,7 +132,9 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
     "loop stiffness": _of_loops(stiffness=0.0, rest=0.0),
     "loop limits": _of_loops(limits=None),
     "loop motors": _loop_motors,
+    "loop drive": _of_loops(drive=None),
     "compliance": _compliance,
+    "strength": _strength,
     "nonholonomic": lambda m: m._nonholonomic.clear(),
 }
 

@@ -41,17 +41,18 @@ class Loops(ABC):
         turn: ArrayLike | None = None,
         length: float | None = None,
         polynomial: ArrayLike | None = None,
+        drive: Any = None,
         **acting: Any,
     ) -> Loop:
         """Close a loop between two bodies, without coordinates of its own; arguments: model/loops.py.
 
         kind: spherical fixed revolute prismatic cylindrical universal planar homokinetic slot; "distance": anchor and point stay `length`
         apart (None: as they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
-        acting: damping, friction, stiffness, limits, rest of kinds that joints have too; compliance, damping_time of all. They are data:
+        acting: damping, friction, stiffness, limits, rest of kinds that joints have too; compliance, damping_time, strength of all. They are data:
         `forward_dynamics` knows damping and stiffness; steppers refuse what they do not handle, as "loop damping" and the like.
         """
         self._change()
-        loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial, **acting)
+        loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial, drive, **acting)
         known = self._joints if kind == "coupling" else self._bodies
         for role, end in (("parent", parent), ("child", child)):
             if end not in known and not (role == "parent" and end == WORLD):

@@ -30,7 +30,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.kernels.tree.constraint_layout import OPPOSITE
-from dalembert.model import kinematics, validate
+from dalembert.model import drives, kinematics, validate
 from dalembert.model import parts as part_module
 from dalembert.model.parts import WORLD, Body, check_name
 from dalembert.model.rotation import quat_conj, quat_log, quat_mul, rotate
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 ONE = np.array([1.0, 0.0, 0.0, 0.0])
 #: what acts along the free directions of a loop joint and how it gives way, as of a joint of the tree (model/parts.py)
-ACTING = ("damping", "friction", "stiffness", "limits", "rest", "compliance", "damping_time")
+ACTING = ("damping", "friction", "stiffness", "limits", "rest", "compliance", "damping_time", "strength")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Loop:
     turn: quaternion that takes the child from its reference orientation to the one it is to have there (1: it stands right already).
     A coupling has joints as parent and child: q_child = polynomial[0] + polynomial[1] q_parent + ...; a constant if parent is "world".
     damping, friction, stiffness, limits, rest: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py, with angles
-    in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time: of all kinds.
+    in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time, strength: of all kinds but
+    couplings, which no force can break. drive: as of a joint, {coordinate: function of time}.
     """
 
     name: str
@@ -72,6 +73,8 @@ class Loop:
     rest: float = 0.0
     compliance: float = 0.0
     damping_time: float = 0.0
+    strength: float = 0.0
+    drive: dict[int, drives.Drive | drives.TableDrive] | None = None
 
     @classmethod
     def build(
@@ -87,6 +90,7 @@ class Loop:
         turn: Any = None,
         length: Any = None,
         polynomial: Any = None,
+        drive: Any = None,
         **acting: Any,
     ) -> Loop:
         """Check everything that can be checked without the model."""
@@ -112,6 +116,7 @@ class Loop:
             _second_axis(owner, kind, first, axis2),
             there,
             validate.frozen(ONE.copy()) if turn is None else validate.unit_quaternion(owner, "turn", turn),
+            drive=_drive(owner, kind, drive),
             **_acting(owner, kind, acting),
         )
         if kind == "distance":
@@ -125,6 +130,8 @@ class Loop:
         """Plain data: arguments of `Model.add_loop`."""
         given = {k: v for k, v in self.__dict__.items() if v is not None and not (k in ACTING and v == 0.0)}
         found = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in given.items()}
+        if self.drive is not None:
+            found["drive"] = {str(k): f.to_data() for k, f in self.drive.items()}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
 
 
@@ -151,7 +158,16 @@ def _acting(owner: str, kind: str, given: dict[str, Any]) -> dict[str, Any]:
         raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no {named}; kinds that do: {able}.")
     if coordinates is not None:
         part_module.check_kind(owner, coordinates, limits, found.get("stiffness", 0.0), found.get("rest", 0.0))
+    if kind == "coupling" and found.get("strength", 0.0) > 0.0:
+        raise ModelError(f"{owner}: strength is {found['strength']}, but a coupling hands on no force that could break it; expected 0.")
     return {**found, "limits": limits}
+
+
+def _drive(owner: str, kind: str, given: Any) -> dict[int, drives.Drive | drives.TableDrive] | None:
+    """What drives the coordinates of a loop joint."""
+    if given is not None and kind not in part_module.KINDS:
+        raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no drive.")
+    return None if given is None else drives.build(owner, part_module.KINDS[kind], given)
 
 
 def _polynomial(owner: str, value: Any) -> tuple[float, ...]:

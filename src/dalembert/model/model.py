@@ -124,6 +124,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Drives, Assembly, Featured,
         rest: float = 0,
         compliance: float = 0,
         damping_time: float = 0,
+        strength: float = 0,
         drive: Any = None,
         **more: Any,
     ) -> Joint | Loop | Nonholonomic:
@@ -133,6 +134,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Drives, Assembly, Featured,
         of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of every
         degree of freedom; the stiffness rests at q = rest. A child that has a joint to a parent already gets a loop joint: see add_loop.
         compliance (m/N, rad/(N m)), damping_time (s): how the joint gives way along the directions that it holds; 0: not at all.
+        strength (N): the joint breaks where the force that it hands on is larger; 0: never.
         drive: a function f(t), a number, or (times, values), that the coordinate follows; {coordinate: f} of a joint with several: see
         model/drives.py.
 
@@ -141,7 +143,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Drives, Assembly, Featured,
         homokinetic, slot (point); see model/nonholonomic.py and model/loops.py. The axis of all others is (0, 0, 1) unless given.
         """
         self._change()
-        soft = {"compliance": compliance, "damping_time": damping_time}
+        soft = {"compliance": compliance, "damping_time": damping_time, "strength": strength}
         numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature, **soft}
         if not validate.known(kind, (*KINDS, *CONSTRAINTS)):
             raise UnknownNameError(f"kind of joint {name!r}", kind, [*KINDS, *CONSTRAINTS])

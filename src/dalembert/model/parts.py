@@ -86,6 +86,7 @@ class Joint:
     spherical joint -stiffness times the rotation vector), friction at most that large, armature added to the diagonal of the mass matrix.
     limits: bounds on q of a joint of one degree of freedom; on the angle of a spherical joint.
     compliance (m/N, rad/(N m)) and damping_time (s): how far the joint gives way under the forces that hold it, and how fast it returns.
+    strength (N): the joint breaks where the force that it hands on is larger; 0: it never does.
     drive: {coordinate: function of time} of coordinates whose motion is prescribed (model/drives.py).
     """
 
@@ -104,6 +105,7 @@ class Joint:
     rest: float = 0.0
     compliance: float = 0.0
     damping_time: float = 0.0
+    strength: float = 0.0
     drive: dict[int, drives.Drive | drives.TableDrive] | None = None
 
     @property

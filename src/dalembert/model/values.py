@@ -2,8 +2,8 @@
 
     part            values
     body            mass, inertia, com                                   the others of a body stay: inertia does not follow mass
-    joint           damping, friction, stiffness, armature, limits, rest, compliance, damping_time; drive of a driven one
-    loop joint      the same but armature and drive; length of a distance
+    joint           damping, friction, stiffness, armature, limits, rest, compliance, damping_time, strength; drive of a driven one
+    loop joint      the same but armature; length of a distance
     force           what it says of itself: Wrench force, torque; Damper angular, linear; Spring stiffness, rest_length, damping
     motor           limit, gear, kp, kv
     (the model)     gravity
@@ -63,7 +63,8 @@ def _values(model: Any, store: str, name: str) -> tuple[str, ...]:
     if store == "_forces":
         return model._forces[name].values()  # type: ignore[no-any-return]
     if store == "_loops":
-        return (*ACTING, "length") if model._loops[name].kind == "distance" else ACTING
+        loop = model._loops[name]
+        return (*ACTING, *(["length"] if loop.kind == "distance" else []), *(["drive"] if loop.drive is not None else []))
     if name in model._implicit.values():
         return ()
     return (*ACTING, "armature") if model._joints[name].drive is None else (*ACTING, "armature", "drive")

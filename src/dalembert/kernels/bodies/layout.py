@@ -1,0 +1,124 @@
+"""Where things are in the system array of joints between free bodies.
+
+A joint has two ends, A on the parent and B on the child: body, place, frame. Its frames have the axes of the world at the reference
+configuration, so directions are written as the user gave them. A measure of a joint is a number that changes with the poses of its bodies
+(a residual, a coordinate) or a rate alone. A row asks something of one measure, and a constraint is what a solver takes together:
+one row, or all rows by which a joint holds its bodies.
+
+    joints -> measures (value, Jacobian)   one record for each shift, turn, angle
+    constraints -> rows -> measures        law of kernels/contact/codes.py, compliance, damping, bounds, target
+
+Targets are what changes from outside: first the inputs of motors, then the functions of drives.
+"""
+
+from dalembert.kernels._fields import Part, Record
+
+# what a measure is. d: from the place on A to that on B; q: quaternion from frame A to frame B; a: fixed in A, b, c: in B unless marked
+SHIFT_WORLD = 0  # a . d, a in world axes
+SHIFT = 1  # a . d
+LOCK = 2  # 2 a . q_v, of the q with q_s >= 0
+TILT = 3  # 2 a . q_v, of q as it comes: its sign does not jump where a hinge has made half a turn
+CROSS = 4  # scale (a . b - value)
+DISTANCE = 5  # |d| - value
+ABOUT = 6  # angle about a, in (-pi, pi] and continued
+FIRST = 7  # first angle of a universal joint with axes a, b
+SECOND = 8  # its second angle
+VECTOR = 9  # a . log(q)
+BEND = 10  # |log(q)|
+SPIN = 11  # rate alone: b . (omega_B - omega_A)
+HEIGHT = 12  # wheel or ball of radius `value`, centre at the place on B, axle b (0: a ball), over the plane of A with normal a
+HEADING = 13  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
+SIDEWAYS = 14  # rate alone: velocity of its lowest point along normal x heading
+BLADE = 15  # rate alone: velocity of the place on B along b
+ANGLES = (ABOUT, FIRST, SECOND)
+
+# what a row asks of a measure
+POSITION, VELOCITY = 0, 1
+
+HEADER = Record(
+    Part("JOINTS", 1, "number of joints"),
+    Part("MEASURES", 1, "number of measures"),
+    Part("CONSTRAINTS", 1, "number of constraints"),
+    Part("ROWS", 1, "number of rows"),
+    Part("MOTORS", 1, "number of motors"),
+    Part("DRIVES", 1, "number of drives"),
+    Part("AT_JOINTS", 1, "where the records of joints start,"),
+    Part("AT_MEASURES", 1, "of measures,"),
+    Part("AT_CONSTRAINTS", 1, "of constraints,"),
+    Part("AT_ROWS", 1, "of rows,"),
+    Part("AT_MOTORS", 1, "of motors,"),
+    Part("AT_DRIVES", 1, "of drives"),
+)
+JOINTS, MEASURES, CONSTRAINTS, ROWS, MOTORS, DRIVES = HEADER.starts[:6]
+AT_JOINTS, AT_MEASURES, AT_CONSTRAINTS, AT_ROWS, AT_MOTORS, AT_DRIVES = HEADER.starts[6:]
+HEADER_SIZE = HEADER.size
+
+JOINT = Record(
+    Part("BODY_A", 1, "parent; -1: the world"),
+    Part("BODY_B", 1, "child; -1: the world"),
+    Part("ARM_A", 3, "from the centre of mass to the place, body axes (of the world: from its origin)"),
+    Part("ARM_B", 3, "the same"),
+    Part("FRAME_A", 4, "quaternion of the joint frame in the body"),
+    Part("FRAME_B", 4, "the same"),
+    Part("FIRST_MEASURE", 1, "its first measure"),
+    Part("LAST_MEASURE", 1, "and the one behind its last"),
+)
+BODY_A, BODY_B, ARM_A, ARM_B, FRAME_A, FRAME_B, FIRST_MEASURE, LAST_MEASURE = JOINT.starts
+JOINT_SIZE = JOINT.size
+
+MEASURE = Record(
+    Part("WHAT", 1, "what is measured"),
+    Part("DIRECTION_A", 3, "a"),
+    Part("DIRECTION_B", 3, "b"),
+    Part("DIRECTION_C", 3, "c"),
+    Part("VALUE", 1, "value"),
+    Part("SCALE", 1, "scale"),
+)
+WHAT, DIRECTION_A, DIRECTION_B, DIRECTION_C, VALUE, SCALE = MEASURE.starts
+MEASURE_SIZE = MEASURE.size
+
+CONSTRAINT = Record(
+    Part("OF_JOINT", 1, "its joint"),
+    Part("LAW", 1, "kernels/contact/codes.py"),
+    Part("FIRST_ROW", 1, "its first row"),
+    Part("LAST_ROW", 1, "and the one behind its last"),
+    Part("HOLDS", 1, "1: its force is one that can break the joint"),
+)
+OF_JOINT, LAW, FIRST_ROW, LAST_ROW, HOLDS = CONSTRAINT.starts
+CONSTRAINT_SIZE = CONSTRAINT.size
+
+ROW = Record(
+    Part("OF_MEASURE", 1, "what it is on"),
+    Part("MODE", 1, "POSITION or VELOCITY"),
+    Part("SIGN", 1, "1 or -1: residual = sign (measure - rest - gain target)"),
+    Part("REST", 1, "see above; of a velocity row not used"),
+    Part("TARGET", 1, "which target; -1: none"),
+    Part("GAIN", 1, "of the target"),
+    Part("COMPLIANCE", 1, "eps, m/N or rad/(N m)"),
+    Part("TAU", 1, "damping time, s,"),
+    Part("STEPS", 1, "plus this many steps"),
+    Part("GAMMA", 1, "1/drag of a velocity row, m/(N s) or rad/(N m s)"),
+    Part("LEAST", 1, "of a boxed row: least force, N or N m"),
+    Part("GREATEST", 1, "and greatest"),
+    Part("MARGIN", 1, "of a unilateral row: it is asleep while its residual is larger"),
+)
+OF_MEASURE, MODE, SIGN, REST, TARGET, GAIN, COMPLIANCE, TAU, STEPS, GAMMA, LEAST, GREATEST, MARGIN = ROW.starts
+ROW_SIZE = ROW.size
+
+MOTOR = Record(
+    Part("MOTOR_JOINT", 1, "its joint; -1: none, it moves nothing"),
+    Part("MOTOR_MEASURE", 1, "the coordinate that it acts on"),
+    Part("MOTOR_GEAR", 1, "force per unit of its input; 0: no known force, a row does the work"),
+    Part("MOTOR_LEAST", 1, "least force"),
+    Part("MOTOR_GREATEST", 1, "greatest force"),
+)
+MOTOR_JOINT, MOTOR_MEASURE, MOTOR_GEAR, MOTOR_LEAST, MOTOR_GREATEST = MOTOR.starts
+MOTOR_SIZE = MOTOR.size
+
+DRIVE = Record(
+    Part("FUNCTION", 1, "address of the machine code, t -> (f, f', f''); 0: a table"),
+    Part("PIECES", 1, "number of pieces of the table"),
+    Part("TABLE", 1, "where in system the table is (kernels/tree/constraint_layout.py)"),
+)
+FUNCTION, PIECES, TABLE = DRIVE.starts
+DRIVE_SIZE = DRIVE.size

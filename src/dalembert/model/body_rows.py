@@ -1,0 +1,177 @@
+"""Rows of joints between free bodies: what is asked of their measures, as records of `kernels/bodies/layout.py`.
+
+    of a joint            on                       law          numbers
+    what it holds         residuals                BILATERAL    eps = compliance, tau = damping_time; 0: the defaults
+    drive                 coordinate - f(t)        BILATERAL    the same
+    stiffness             coordinate - rest        BILATERAL    eps = 1/stiffness, tau = 0
+    damping               rate                     BILATERAL    gamma = 1/damping
+    friction              rate                     BOXED        |force| <= friction, on every degree of freedom by itself
+    limits                q - lower, upper - q     UNILATERAL   the defaults; asleep beyond the margin
+    velocity motor        rate - u/gear            BOXED        gamma = 1/(gear^2 kv); BILATERAL without a limit
+    position motor        coordinate - u/gear      BOXED        eps = 1/(gear^2 kp), tau = kv/kp; BILATERAL without a limit
+
+A torque motor is no row but a known force. A ball joint measures its rates by its three spins, in child axes, its strains by its rotation
+vector, its limits by the length of that. Motors follow their laws (model/motors.py) with coordinate and rate at the end of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.kernels.bodies import layout as at
+from dalembert.kernels.contact.codes import BILATERAL, BOXED, UNILATERAL
+from dalembert.model.body_measures import Measure, free, held, rolled
+from dalembert.model.drive_tables import TableDrive
+from dalembert.model.drives import Drive
+from dalembert.model.loops import Loop
+from dalembert.model.motors import Motor
+from dalembert.model.nonholonomic import Nonholonomic
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Of rows that the model gives no numbers for: compliance (m/N, rad/(N m)), damping time in steps, margin of limits (m, rad)."""
+
+    eps: float
+    steps: float
+    margin: float
+
+
+@dataclass
+class Writer:
+    """Records in the order in which they are written, and what they are called: (joint, what)."""
+
+    defaults: Defaults
+    motors: tuple[Motor, ...]
+    joints: list[list[float]] = field(default_factory=list)
+    measures: list[list[float]] = field(default_factory=list)
+    constraints: list[list[float]] = field(default_factory=list)
+    rows: list[list[float]] = field(default_factory=list)
+    motor_records: list[list[float]] = field(default_factory=list)
+    drives: list[Drive | TableDrive] = field(default_factory=list)
+    joint_names: list[str] = field(default_factory=list)
+    measure_labels: list[tuple[str, str]] = field(default_factory=list)
+    row_labels: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.motor_records = [at.MOTOR.filled(MOTOR_JOINT=-1) for _ in self.motors]
+
+    def add_loop(self, loop: Loop, **ends: Any) -> None:
+        """A loop joint; ends: bodies, arms and frames of its record."""
+        self._open(loop.name, ends)
+        soft = {"COMPLIANCE": loop.compliance or self.defaults.eps, "TAU": loop.damping_time}
+        soft["STEPS"] = 0.0 if loop.damping_time > 0.0 else self.defaults.steps
+        self._constrain(BILATERAL, [(m, m.label, {"MODE": at.POSITION, **soft}) for m in held(loop)], holds=True)
+        directions = free(loop)
+        self._drive(loop, directions.rates, soft)
+        self._act(loop, directions.rates, directions.strains)
+        if loop.limits is not None and directions.bounded is not None:
+            self._limit(directions.bounded, *loop.limits, soft)
+        for i, motor in enumerate(self.motors):
+            if motor.joint == loop.name:
+                self._drive_by_motor(i, motor, directions.rates[0])
+        self._close()
+
+    def add_nonholonomic(self, joint: Nonholonomic, **ends: Any) -> None:
+        """A rolling or knife-edge joint."""
+        self._open(joint.name, ends)
+        rows = [(m, m.label, self._default(at.POSITION if m.what == at.HEIGHT else at.VELOCITY)) for m in rolled(joint)]
+        self._constrain(BILATERAL, rows, holds=True)
+        self._close()
+
+    # parts of a joint ----------------------------------------------------------------------------------------------------------------
+
+    def _open(self, name: str, ends: dict[str, Any]) -> None:
+        self.joint_names.append(name)
+        self._ends, self._known, self._first = ends, dict[str, int](), len(self.measures)
+
+    def _close(self) -> None:
+        self.joints.append(at.JOINT.filled(FIRST_MEASURE=self._first, LAST_MEASURE=len(self.measures), **self._ends))
+
+    def _default(self, mode: int) -> dict[str, float]:
+        return {"MODE": mode, "COMPLIANCE": self.defaults.eps, "STEPS": self.defaults.steps}
+
+    def _measure(self, measure: Measure) -> int:
+        """The number of a measure of this joint, which is written when it is first asked for."""
+        key = f"{measure.what} {measure.label}"
+        if key not in self._known:
+            self._known[key] = len(self.measures)
+            self.measures.append(measure.record())
+            self.measure_labels.append((self.joint_names[-1], measure.label))
+        return self._known[key]
+
+    def _constrain(self, law: int, rows: Sequence[tuple[Measure, str, dict[str, float]]], holds: bool = False) -> None:
+        """One constraint with a row for each (measure, label, numbers)."""
+        start = len(self.rows)
+        for measure, label, numbers in rows:
+            given = {"SIGN": 1.0, "TARGET": -1, "LEAST": -np.inf, "GREATEST": np.inf, **numbers}
+            self.rows.append(at.ROW.filled(OF_MEASURE=self._measure(measure), **given))
+            self.row_labels.append((self.joint_names[-1], label))
+        joint, last = len(self.joints), len(self.rows)
+        self.constraints.append(at.CONSTRAINT.filled(OF_JOINT=joint, LAW=law, FIRST_ROW=start, LAST_ROW=last, HOLDS=holds))
+
+    def _drive(self, loop: Loop, coordinates: list[Measure], soft: dict[str, float]) -> None:
+        for k, drive in (loop.drive or {}).items():
+            target = {"TARGET": len(self.motors) + len(self.drives), "GAIN": 1.0}
+            self._constrain(BILATERAL, [(coordinates[k], f"drive of {coordinates[k].label}", {"MODE": at.POSITION, **soft, **target})])
+            self.drives.append(drive)
+
+    def _act(self, loop: Loop, rates: list[Measure], strains: list[Measure]) -> None:
+        """Stiffness, damping, friction: on every degree of freedom alike."""
+        if loop.stiffness > 0.0:
+            spring = {"MODE": at.POSITION, "REST": loop.rest, "COMPLIANCE": 1.0 / loop.stiffness}
+            for m in strains:
+                self._constrain(BILATERAL, [(m, f"stiffness of {m.label}", spring)])
+        if loop.damping > 0.0:
+            for m in rates:
+                self._constrain(BILATERAL, [(m, f"damping of {m.label}", {"MODE": at.VELOCITY, "GAMMA": 1.0 / loop.damping})])
+        if loop.friction > 0.0:
+            dry = {**self._default(at.VELOCITY), "LEAST": -loop.friction, "GREATEST": loop.friction}
+            for m in rates:
+                self._constrain(BOXED, [(m, f"friction of {m.label}", dry)])
+
+    def _limit(self, measure: Measure, lower: float, upper: float, soft: dict[str, float]) -> None:
+        hard = {"MODE": at.POSITION, **soft, "MARGIN": self.defaults.margin}
+        for word, sign, bound in (("lower", 1.0, lower), ("upper", -1.0, upper)):
+            if np.isfinite(bound):
+                self._constrain(UNILATERAL, [(measure, f"{word} limit", {**hard, "SIGN": sign, "REST": bound})], holds=True)
+
+    def _drive_by_motor(self, i: int, motor: Motor, coordinate: Measure) -> None:
+        least, greatest = motor.limit or (-np.inf, np.inf)
+        known = {"MOTOR_JOINT": len(self.joints), "MOTOR_MEASURE": self._measure(coordinate)}
+        known |= {"MOTOR_LEAST": least, "MOTOR_GREATEST": greatest, "MOTOR_GEAR": motor.gear if motor.kind == "torque" else 0.0}
+        self.motor_records[i] = at.MOTOR.filled(**known)
+        if motor.kind == "torque":
+            return
+        numbers = {"TARGET": i, "GAIN": 1.0 / motor.gear, "LEAST": least, "GREATEST": greatest}
+        if motor.kind == "velocity":
+            numbers |= {"MODE": at.VELOCITY, "GAMMA": 1.0 / (motor.gear**2 * motor.kv)}
+        else:
+            numbers |= {"MODE": at.POSITION, "COMPLIANCE": 1.0 / (motor.gear**2 * motor.kp), "TAU": motor.kv / motor.kp}
+        self._constrain(BILATERAL if motor.limit is None else BOXED, [(coordinate, f"motor {motor.name}", numbers)])
+
+    # the whole -----------------------------------------------------------------------------------------------------------------------
+
+    def array(self) -> Array:
+        """The system array."""
+        drives = [at.DRIVE.filled(FUNCTION=d.address, PIECES=d.pieces) for d in self.drives]
+        parts = [self.joints, self.measures, self.constraints, self.rows, self.motor_records, drives]
+        sizes = [at.JOINT_SIZE, at.MEASURE_SIZE, at.CONSTRAINT_SIZE, at.ROW_SIZE, at.MOTOR_SIZE, at.DRIVE_SIZE]
+        lengths = [len(part) * size for part, size in zip(parts, sizes, strict=True)]
+        starts = (at.HEADER_SIZE + np.concatenate([[0], np.cumsum(lengths)])).tolist()
+        table = starts[-1]
+        for record, drive in zip(drives, self.drives, strict=True):
+            record[at.TABLE] = table
+            table += len(drive.coefficients)
+        header = [len(part) for part in parts] + starts[:-1]
+        words = ("JOINTS", "MEASURES", "CONSTRAINTS", "ROWS", "MOTORS", "DRIVES")
+        names = (*words, *(f"AT_{word}" for word in words))
+        head = at.HEADER.filled(**dict(zip(names, header, strict=True)))
+        return np.array(
+            [*head, *(x for part in parts for record in part for x in record), *(x for d in self.drives for x in d.coefficients)]
+        )
