@@ -11,6 +11,7 @@ from dalembert.importers.actuators import add_motors
 from dalembert.importers.build import Builder, Part
 from dalembert.importers.compiling import compile_xml, library
 from dalembert.importers.conventions import from_mujoco
+from dalembert.importers.geometry import shape_name
 from dalembert.importers.leftovers import note_leftovers
 from dalembert.importers.loops import add_loops
 from dalembert.importers.mjcf_files import Gathered
@@ -72,6 +73,10 @@ def _touching(builder: Builder) -> None:
     if mj.npair:
         bodies = [[builder.body_names[int(mj.geom_bodyid[g])] for g in pair] for pair in zip(mj.pair_geom1, mj.pair_geom2, strict=True)]
         model.source["contact pairs"] = bodies
+        shapes = [
+            [shape_name(mj, int(g), builder.part.geom_names) for g in pair] for pair in zip(mj.pair_geom1, mj.pair_geom2, strict=True)
+        ]
+        model.source["contact pair shapes"] = shapes
     if int(mj.opt.disableflags) & int(library().mjtDisableBit.mjDSBL_FILTERPARENT):
         model.source["neighbours touch"] = True
 

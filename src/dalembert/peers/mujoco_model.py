@@ -9,7 +9,7 @@ Contacts, limits, joint friction, loops (all that MuJoCo calls constraints) and 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from dalembert.arrays import Array
 from dalembert.errors import OptionError, UnsupportedError
 from dalembert.importers.conventions import depth_first
 from dalembert.model import Model
+from dalembert.model.lump import Rigid, lump
 from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import matrix, quat_conj, quat_mul, rotate
+from dalembert.model.rotation import quat_conj, quat_mul, rotate
 
 TYPES = {"revolute": "HINGE", "prismatic": "SLIDE", "spherical": "BALL", "free": "FREE"}
 OFF = ("CONTACT", "CONSTRAINT", "AUTORESET")
@@ -50,46 +51,6 @@ def compile_model(model: Model, h: float, integrator: str) -> Any:
     except (ValueError, RuntimeError, mujoco.FatalError) as problem:
         why = " ".join(str(problem).split())
         raise UnsupportedError(f"model {model.name!r} cannot be built in MuJoCo, which says: {why}") from None
-
-
-class Rigid(NamedTuple):
-    """A body and all that is fixed to it as one: mass, centre of mass and inertia about it, in the frame of the body."""
-
-    body: Body
-    mass: float
-    com: Array
-    inertia: Array
-
-
-def lump(model: Model) -> tuple[dict[str, str], dict[str, Rigid]]:
-    """(body -> the body that carries it by fixed joints, or the world; carrying body -> the whole)."""
-    above = {j.child: j for j in model.joints if j.kind == "fixed"}
-    lead = {WORLD: WORLD}
-    for b in model.bodies:
-        name = b.name
-        while name in above:
-            name = above[name].parent
-        lead[b.name] = name
-    members: dict[str, list[Body]] = {}
-    for b in model.bodies:
-        members.setdefault(lead[b.name], []).append(b)
-    return lead, {name: _whole(model.body(name), parts) for name, parts in members.items() if name != WORLD}
-
-
-def _whole(body: Body, parts: list[Body]) -> Rigid:
-    """Parallel axes: I = sum R I_b R^T + m_b (d.d 1 - d d^T) with d from the common centre of mass."""
-    if len(parts) == 1:
-        return Rigid(body, body.mass, body.com, body.inertia)
-    R_B = matrix(body.quaternion)
-    turns = [R_B.T @ matrix(b.quaternion) for b in parts]
-    coms = [R_B.T @ (b.position - body.position) + R @ b.com for b, R in zip(parts, turns, strict=True)]
-    mass = sum(b.mass for b in parts)
-    com = np.average(coms, axis=0, weights=[b.mass for b in parts]) if mass > 0 else np.zeros(3)
-    inertia = np.zeros((3, 3))
-    for b, R, c in zip(parts, turns, coms, strict=True):
-        d = c - com
-        inertia += R @ b.inertia @ R.T + b.mass * (d @ d * np.eye(3) - np.outer(d, d))
-    return Rigid(body, mass, com, 0.5 * (inertia + inertia.T))
 
 
 class _Writer:

@@ -1,0 +1,1 @@
+"""Kernels of contact: detection, matching, rows, solvers."""
