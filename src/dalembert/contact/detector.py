@@ -126,7 +126,7 @@ class Detector:
         return self._matched[: self.count]
 
     def warm_start(self, lam: Array) -> Array:
-        """Write the remembered impulses of matched contacts into lam (count, 3): normal and two tangents; 0 for new ones. Returns match()."""
+        """Write the remembered impulses of matched contacts into lam (count, 3), normal and two tangents; 0 for new ones. Returns match()."""
         matched = self.match()
         matching.to_frames(self._frames, matched, self._memory["impulses"], self.count, lam)
         return matched

@@ -10,7 +10,8 @@ A MjModel with one free body per body of the scene, frames at the centres of mas
     others                      1         1
 
 What really touches is filtered afterwards. Contacts are listed where the distance is below the sum of the two geoms' `gap` (margins are 0:
-they inflate the geoms).
+they inflate the geoms). These contacts have no features; the nearest one of the last step is taken for the same. A height field is a set of
+prisms to MuJoCo: round bodies get contacts with inner edges of its cells beside the true one, with tilted normals.
 """
 
 from __future__ import annotations

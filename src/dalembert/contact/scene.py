@@ -42,7 +42,7 @@ class Placed:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Colliding shapes of a model, ordered by owner. materials: rows of friction, restitution, compliance, damping time (NaN: not given)."""
+    """Colliding shapes of a model, ordered by owner. materials: rows of friction, restitution, compliance, damping time; NaN: not given."""
 
     bodies: tuple[str, ...]
     placed: tuple[Placed, ...]
@@ -178,6 +178,8 @@ def _apart(model: Model, lead: dict[str, str], parts: dict[str, int]) -> Iterato
     for name, carrier in lead.items():
         carried.setdefault(carrier, []).append(name)
     for pair in model._excluded | (set() if model.source.get("neighbours touch") else neighbours(model)):
+        if len(pair) < 2:  # neighbours that a fixed joint makes one
+            continue
         a, b = pair
         yield parts[a], parts[b]
         for x, y in product(carried.get(a, ()), carried.get(b, ())):

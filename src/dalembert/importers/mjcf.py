@@ -71,12 +71,9 @@ def _touching(builder: Builder) -> None:
         if a != b:
             model.exclude(a, b)
     if mj.npair:
-        bodies = [[builder.body_names[int(mj.geom_bodyid[g])] for g in pair] for pair in zip(mj.pair_geom1, mj.pair_geom2, strict=True)]
-        model.source["contact pairs"] = bodies
-        shapes = [
-            [shape_name(mj, int(g), builder.part.geom_names) for g in pair] for pair in zip(mj.pair_geom1, mj.pair_geom2, strict=True)
-        ]
-        model.source["contact pair shapes"] = shapes
+        pairs = [(int(a), int(b)) for a, b in zip(mj.pair_geom1, mj.pair_geom2, strict=True)]
+        model.source["contact pairs"] = [[builder.body_names[int(mj.geom_bodyid[g])] for g in pair] for pair in pairs]
+        model.source["contact pair shapes"] = [[shape_name(mj, g, builder.part.geom_names) for g in pair] for pair in pairs]
     if int(mj.opt.disableflags) & int(library().mjtDisableBit.mjDSBL_FILTERPARENT):
         model.source["neighbours touch"] = True
 

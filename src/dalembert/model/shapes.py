@@ -187,7 +187,7 @@ class Mesh(Convex):
 
 @dataclass(frozen=True)
 class HeightField(Shape):
-    """Ground of given heights (rows along y, columns along x, each at least two) over a rectangle of full lengths (x, y); of the world only.
+    """Ground of given heights (rows along y, columns along x, two or more) over a rectangle of full lengths (x, y); of the world only.
 
     heights[0][0] is at (-x/2, -y/2), heights[-1][-1] at (x/2, y/2), linear between. depth: solid ground so far below z = 0, or below the
     lowest height where that is deeper.

@@ -15,7 +15,7 @@ def scene(rng, n):
     m, xml = dal.Model("balls"), '<geom type="plane" size="0 0 1"/>'
     world = [dal.Plane()]
     for _ in range(6):
-        p, h = rng.uniform(-0.5, 0.5, 3) + (0, 0, 0.6), rng.uniform(0.06, 0.2, 3)
+        p, h = rng.uniform((-0.5, -0.5, 0.1), (0.5, 0.5, 1.1)), rng.uniform(0.06, 0.2, 3)
         q = rng.normal(size=4)
         q /= np.linalg.norm(q)
         world.append(dal.Box(2 * h, position=p, quaternion=q))
@@ -43,7 +43,7 @@ def test_contacts_are_those_of_mujoco():
     data = mujoco.MjData(model)
     total = 0
     for _ in range(20):
-        x = rng.uniform(-0.6, 0.6, (40, 3)) + (0, 0, 0.65)
+        x = rng.uniform((-0.6, -0.6, 0.05), (0.6, 0.6, 1.25), (40, 3))
         q = np.tile([1.0, 0, 0, 0], (40, 1))
         data.qpos.reshape(-1, 7)[:] = np.c_[x, q]
         mujoco.mj_kinematics(model, data)

@@ -12,8 +12,10 @@ The boxes are apart if any s is above the margin. Of the others one is chosen so
 
 Without this memory the axes of a heap flicker and it never comes to rest. A face gets the polygon of the most antiparallel face of the
 other box (the one of the last time while it is nearly so: a box on its edge has two), clipped by its sides, all corners below the margin
-(at most eight); edges get one point. What is remembered is one number: axis, or axis + 16 (1 + 2 incident axis + (1 if its side is up)). Points lie midway between the boxes,
-the normal points from A to B. Features: (axis, incident face, incoming label, outgoing label), or (axis, four signs).
+(at most eight); edges get one point. Points lie midway between the boxes, the normal points from A to B.
+
+    remembered    axis of edges, or axis + 16 (1 + incident face), incident face = 2 axis + (1 if its normal is along that axis)
+    feature       (axis, four signs), or (axis, incident face, incoming label, outgoing label)
 """
 
 import math

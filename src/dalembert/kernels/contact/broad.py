@@ -137,13 +137,9 @@ def sweep(shapes, filters, work):
             j = order[b]
             if low[j, axis] > end:
                 break
-            if (
-                low[j, y] <= y1
-                and high[j, y] >= y0
-                and low[j, z] <= z1
-                and high[j, z] >= z0
-                and touch(shapes, filters, min(i, j), max(i, j))
-            ):
+            if low[j, y] > y1 or high[j, y] < y0 or low[j, z] > z1 or high[j, z] < z0:
+                continue
+            if touch(shapes, filters, min(i, j), max(i, j)):
                 _push(work, i, j)
 
 
