@@ -33,7 +33,9 @@ _PUBLIC = {
     "Box": "dalembert.model",
     "Capsule": "dalembert.model",
     "Cylinder": "dalembert.model",
+    "Ellipsoid": "dalembert.model",
     "Plane": "dalembert.model",
+    "HeightField": "dalembert.model",
     "Mesh": "dalembert.model",
     "Convex": "dalembert.model",
     "simulate": "dalembert.runs.simulate",
@@ -92,7 +94,24 @@ if TYPE_CHECKING:
     from dalembert.groups import quat, se2, se3, so3
     from dalembert.importers import load_model
     from dalembert.lagrangian import Lagrangian
-    from dalembert.model import Body, Box, Capsule, Convex, Cylinder, Damper, Joint, Mesh, Model, Motor, Plane, Sphere, Spring, Wrench
+    from dalembert.model import (
+        Body,
+        Box,
+        Capsule,
+        Convex,
+        Cylinder,
+        Damper,
+        Ellipsoid,
+        HeightField,
+        Joint,
+        Mesh,
+        Model,
+        Motor,
+        Plane,
+        Sphere,
+        Spring,
+        Wrench,
+    )
     from dalembert.registry import steppers
     from dalembert.runs import monitors
     from dalembert.runs.controls import compiled

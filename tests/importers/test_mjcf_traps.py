@@ -257,3 +257,14 @@ def test_what_cannot_be_is_refused_by_name(load, xml, words):
 
 def test_memory_that_a_file_asks_for_is_not_given(load):
     assert load('<mujoco><size memory="100T" nuserdata="1000000000"/></mujoco>').nv == 0
+
+
+def test_ellipsoids_and_height_fields_are_read():
+    xml = """<mujoco><asset><hfield name="h" nrow="2" ncol="3" size="2 1 0.5 0.3" elevation="0 1 2 3 4 5"/></asset><worldbody>
+      <geom type="hfield" hfield="h" pos="0 0 1"/><body><freejoint/><geom type="ellipsoid" size="0.1 0.2 0.3"/></body></worldbody></mujoco>"""
+    m = dal.load_model(xml)
+    (field,), (ball,) = m.world_shapes, m.bodies[0].shapes
+    assert ball.radii == (0.1, 0.2, 0.3) and isinstance(ball, dal.Ellipsoid)
+    assert (field.size, field.depth, field.position) == ((4.0, 2.0), 0.3, (0.0, 0.0, 1.0))
+    heights = np.array(field.heights)
+    assert heights.shape == (2, 3) and heights.max() == pytest.approx(0.5) and heights.min() == 0.0

@@ -184,11 +184,35 @@ def test_shape_inertias_match_mujoco():
         (dal.Box((0.2, 0.4, 0.6)), 'type="box" size="0.1 0.2 0.3"'),
         (dal.Cylinder(0.2, 0.8), 'type="cylinder" size="0.2 0.4"'),
         (dal.Capsule(0.2, 0.8), 'type="capsule" size="0.2 0.4"'),
+        (dal.Ellipsoid((0.2, 0.3, 0.4)), 'type="ellipsoid" size="0.2 0.3 0.4"'),
     ]
     for shape, xml in shapes:
         spec = f'<mujoco><worldbody><body><freejoint/><geom {xml} mass="1.7"/></body></worldbody></mujoco>'
         expected = np.sort(mujoco.MjModel.from_xml_string(spec).body_inertia[1])
         assert np.sort(shape.inertia(1.7)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_ellipsoids_and_height_fields_are_data():
+    field = dal.HeightField([[0, 1, 2], [3, 4, 5]], (4.0, 2.0), friction=0.3)
+    for shape in (field, dal.Ellipsoid((1, 2, 3))):
+        assert type(shape)(**{k: x for k, x in shape.to_dict().items() if k != "kind"}) == shape
+        m = dal.Model("a")
+        m.world_shapes = (shape,)
+        assert dal.Model.from_dict(m.to_dict()).world_shapes == (shape,)
+        assert hash(shape) == hash(type(shape)(**{k: x for k, x in shape.__dict__.items()}))
+    points, triangles = field.surface()
+    assert points[[0, 2, 3, 5]].tolist() == [[-2, -1, 0], [2, -1, 2], [-2, 1, 3], [2, 1, 5]]
+    corners = points[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert np.all(normals[:, 2] > 0) and normals[:, 2].sum() / 2 == pytest.approx(8.0)
+    for given, message in (
+        (lambda: dal.Ellipsoid((1, 0, 1)), "ellipsoid: radii are"),
+        (lambda: dal.HeightField([[1, 2]], (1, 1)), "heights have shape"),
+        (lambda: dal.HeightField([[1, 2], [1, 2]], (1, 0)), "two positive lengths"),
+        (lambda: dal.HeightField([[1, 2], [1, 2]], (1, 1), depth=0), "depth is 0.0"),
+    ):
+        with pytest.raises(dal.ModelError, match=message):
+            given()
 
 
 def chain():

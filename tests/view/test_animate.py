@@ -28,6 +28,7 @@ SOME = {
     "sphere": shapes.Sphere(0.5),
     "cylinder": shapes.Cylinder(0.5, 2.0),
     "capsule": shapes.Capsule(0.5, 2.0),
+    "ellipsoid": shapes.Ellipsoid((0.5, 1.0, 0.4)),
     "convex": shapes.Convex(CUBE),
     "mesh": shapes.Mesh(TETRAHEDRON, triangles=INWARD),
 }
@@ -36,6 +37,7 @@ VOLUMES = {
     "sphere": np.pi / 6,
     "cylinder": np.pi / 2,
     "capsule": np.pi / 2 + np.pi / 6,
+    "ellipsoid": 4 / 3 * np.pi * 0.2,
     "convex": 1.0,
     "mesh": 1 / 6,
 }
@@ -140,6 +142,11 @@ def test_faces_close_the_volume_of_the_shape(kind):
     exact = kind in ("box", "convex", "mesh")
     assert volume(solid) == pytest.approx(VOLUMES[kind], rel=1e-12 if exact else 0.03)
     assert volume(solid) <= VOLUMES[kind] * (1 + 1e-12)
+
+
+def test_a_height_field_is_drawn_from_both_sides():
+    solid = DRAW["height-field"](shapes.HeightField(np.zeros((3, 4)), (3, 2)))
+    assert not solid.closed and solid.faces.shape == (12, 4, 3)
 
 
 def test_every_shape_but_the_plane_can_be_drawn():

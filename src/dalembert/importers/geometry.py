@@ -14,7 +14,7 @@ from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.importers.compiling import library
 from dalembert.importers.notes import Notes
-from dalembert.model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+from dalembert.model.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 
 EXTRA = ("friction", "contype", "conaffinity", "condim", "priority", "solmix", "solref", "solimp", "margin", "gap", "rgba", "group")
 
@@ -26,7 +26,7 @@ def shapes_of(model: Any, body: int, names: dict[int, str], notes: Notes, contac
     touching = any(model.geom_contype[g] or model.geom_conaffinity[g] for g in geoms)
     found = []
     for g in geoms:
-        name = names.get(g) or model.geom(g).name or f"geom{g}"
+        name = shape_name(model, g, names)
         if touching and _is_mesh(model, g) and not (model.geom_contype[g] or model.geom_conaffinity[g]):
             notes.add("meshes for pictures only, of bodies that have contact geometry", name)
             continue
@@ -34,6 +34,11 @@ def shapes_of(model: Any, body: int, names: dict[int, str], notes: Notes, contac
         if shape is not None:
             found.append(shape)
     return found
+
+
+def shape_name(model: Any, g: int, names: dict[int, str]) -> str:
+    """What a geom is called in `extra`."""
+    return names.get(g) or model.geom(g).name or f"geom{g}"
 
 
 def _is_mesh(model: Any, g: int) -> bool:
@@ -72,12 +77,24 @@ def _shape(model: Any, g: int, name: str, notes: Notes, contact: bool) -> Shape 
             return Cylinder(float(size[0]), float(2.0 * size[1]), **common)
         if kind == T.mjGEOM_PLANE:
             return Plane(**common)
+        if kind == T.mjGEOM_ELLIPSOID:
+            return Ellipsoid(size, **common)
+        if kind == T.mjGEOM_HFIELD:
+            return _height_field(model, int(model.geom_dataid[g]), common)
         if kind == T.mjGEOM_MESH:
             return Mesh(*_triangles(model, int(model.geom_dataid[g])), **common)
     except ModelError as problem:
         raise ModelError(f"geom {name!r}: {problem}") from None
     notes.add(f"geometry of the kind {kind.name.removeprefix('mjGEOM_').lower()}", name)
     return None
+
+
+def _height_field(model: Any, field: int, common: dict[str, Any]) -> HeightField:
+    """MuJoCo keeps heights from 0 to 1 and what to multiply them by."""
+    rows, columns, first = (int(x[field]) for x in (model.hfield_nrow, model.hfield_ncol, model.hfield_adr))
+    x, y, top, depth = model.hfield_size[field].astype(float)
+    heights = top * model.hfield_data[first : first + rows * columns].astype(float).reshape(rows, columns)
+    return HeightField(heights, (2.0 * x, 2.0 * y), depth=float(depth), **common)
 
 
 def _triangles(model: Any, mesh: int) -> tuple[Array, Array]:

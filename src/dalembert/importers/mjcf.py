@@ -11,6 +11,7 @@ from dalembert.importers.actuators import add_motors
 from dalembert.importers.build import Builder, Part
 from dalembert.importers.compiling import compile_xml, library
 from dalembert.importers.conventions import from_mujoco
+from dalembert.importers.geometry import shape_name
 from dalembert.importers.leftovers import note_leftovers
 from dalembert.importers.loops import add_loops
 from dalembert.importers.mjcf_files import Gathered
@@ -70,8 +71,9 @@ def _touching(builder: Builder) -> None:
         if a != b:
             model.exclude(a, b)
     if mj.npair:
-        bodies = [[builder.body_names[int(mj.geom_bodyid[g])] for g in pair] for pair in zip(mj.pair_geom1, mj.pair_geom2, strict=True)]
-        model.source["contact pairs"] = bodies
+        pairs = [(int(a), int(b)) for a, b in zip(mj.pair_geom1, mj.pair_geom2, strict=True)]
+        model.source["contact pairs"] = [[builder.body_names[int(mj.geom_bodyid[g])] for g in pair] for pair in pairs]
+        model.source["contact pair shapes"] = [[shape_name(mj, g, builder.part.geom_names) for g in pair] for pair in pairs]
     if int(mj.opt.disableflags) & int(library().mjtDisableBit.mjDSBL_FILTERPARENT):
         model.source["neighbours touch"] = True
 

@@ -7,7 +7,7 @@ from dalembert.model.loops import Loop
 from dalembert.model.model import Model
 from dalembert.model.motors import Motor
 from dalembert.model.parts import Body, Joint
-from dalembert.model.shapes import Box, Capsule, Convex, Cylinder, Mesh, Plane, Sphere
+from dalembert.model.shapes import Box, Capsule, Convex, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 
 if TYPE_CHECKING:
     from dalembert.model.forces.damper import Damper
@@ -21,6 +21,8 @@ __all__ = [
     "Convex",
     "Cylinder",
     "Damper",
+    "Ellipsoid",
+    "HeightField",
     "Joint",
     "Loop",
     "Mesh",

@@ -33,6 +33,7 @@ class AsData:
             **({"loops": [loop.to_dict() for loop in self.loops]} if self._loops else {}),
             **({"nonholonomic": [j.to_dict() for j in self.nonholonomic]} if self._nonholonomic else {}),
             **({"excluded": sorted(sorted(pair) for pair in self._excluded)} if self._excluded else {}),
+            **({"contacts": [x.to_dict() for x in self.contacts]} if self._contacts else {}),
             **({"source": copy.deepcopy(self.source)} if self.source else {}),
             **({"world_shapes": [s.to_dict() for s in self.world_shapes]} if self.world_shapes else {}),
         }
@@ -58,6 +59,8 @@ class AsData:
             m.add_force(forces.from_dict(f), f.get("name"))
         for a, b in data.get("excluded", ()):
             m.exclude(a, b)
+        for law in data.get("contacts", ()):
+            m.add_contact(**law)
         m.source = copy.deepcopy(dict(data.get("source", {})))
         m.world_shapes = tuple(shapes.from_dict(s) for s in data.get("world_shapes", ()))
         return m

@@ -21,6 +21,7 @@ from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
 from dalembert.model.joints import KINDS
 from dalembert.model.loops import ACTING, Loop
+from dalembert.model.materials import Contact, Contacts
 from dalembert.model.motors import Motor
 from dalembert.model.nonholonomic import CONSTRAINTS, ON_VELOCITIES, Nonholonomic, Nonholonomics, check_more
 from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
@@ -29,7 +30,9 @@ from dalembert.model.states import States
 from dalembert.model.values import Values
 
 
-class Model(Removals, Values, AsData, Nonholonomics, Drives, Assembly, Featured, Foreign, Dynamics, States, AsSystem, kind="model"):
+class Model(
+    Removals, Values, AsData, Nonholonomics, Drives, Assembly, Featured, Contacts, Foreign, Dynamics, States, AsSystem, kind="model"
+):
     """A machine: bodies, joints, loops, motors, forces, gravity, keyframes.
 
     A body without a joint to a parent is free: it gets an implicit free joint that carries its name, at its place in the order of q and v
@@ -53,6 +56,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Drives, Assembly, Featured,
         self._keyframes: dict[str, Keyframe] = {}
         self._forces: dict[str, Any] = {}
         self._excluded: set[frozenset[str]] = set()
+        self._contacts: dict[frozenset[str], Contact] = {}
         self._placements: dict[str, kinematics.Placement] = {}
         self._carriers: set[str] = set()  # bodies that carry, or carried, another one
         self.source: dict[str, Any] = {}
@@ -287,7 +291,7 @@ class Model(Removals, Values, AsData, Nonholonomics, Drives, Assembly, Featured,
         other._tree = other._rows = other._made = None
         other.__dict__.pop("_kept", None)
         other._implicit, other._forces = dict(self._implicit), dict(self._forces)
-        other._excluded, other._carriers = set(self._excluded), set(self._carriers)
+        other._excluded, other._carriers, other._contacts = set(self._excluded), set(self._carriers), dict(self._contacts)
         other._motors, other._keyframes, other._placements = dict(self._motors), dict(self._keyframes), dict(self._placements)
         other.source = copy.deepcopy(self.source)
         other._frozen = False

@@ -51,6 +51,7 @@ class Removals:
         del self._joints[self._implicit.pop(name)]
         del self._bodies[name]
         self._excluded = {pair for pair in self._excluded if name not in pair}
+        self._contacts = {pair: law for pair, law in self._contacts.items() if name not in pair}
         states.carry_over(self)
 
     def remove_joint(self: Any, name: str, cascade: bool = False) -> None:

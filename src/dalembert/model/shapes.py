@@ -129,6 +129,26 @@ class Capsule(Cylinder):
 
 
 @dataclass(frozen=True)
+class Ellipsoid(Shape):
+    """Ellipsoid of three radii."""
+
+    radii: Any
+    kind: ClassVar[str] = "ellipsoid"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        radii = validate.vector("ellipsoid", "radii", self.radii, 3)
+        if radii.min() <= 0:
+            raise ModelError(f"ellipsoid: radii are {radii.tolist()}; expected three positive lengths.")
+        object.__setattr__(self, "radii", tuple(radii.tolist()))
+
+    def inertia(self, mass: float) -> Array:
+        """m/5 (b^2 + c^2, a^2 + c^2, a^2 + b^2)."""
+        s = np.square(self.radii)
+        return mass / 5.0 * (s.sum() - s)
+
+
+@dataclass(frozen=True)
 class Plane(Shape):
     """Half space below the x-y plane of its pose; of the world only."""
 
@@ -165,7 +185,43 @@ class Mesh(Convex):
         object.__setattr__(self, "triangles", tuple(map(tuple, t.tolist())))
 
 
-SHAPES: dict[str, type[Shape]] = {s.kind: s for s in (Sphere, Box, Cylinder, Capsule, Plane, Convex, Mesh)}
+@dataclass(frozen=True)
+class HeightField(Shape):
+    """Ground of given heights (rows along y, columns along x, two or more) over a rectangle of full lengths (x, y); of the world only.
+
+    heights[0][0] is at (-x/2, -y/2), heights[-1][-1] at (x/2, y/2), linear between. depth: solid ground so far below z = 0, or below the
+    lowest height where that is deeper.
+    """
+
+    heights: Any = field(repr=False)
+    size: Any
+    depth: float = 1.0
+    kind: ClassVar[str] = "height-field"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        heights, size = np.array(self.heights, dtype=float), validate.vector(self.kind, "size", self.size, 2)
+        if heights.ndim != 2 or min(heights.shape) < 2 or not np.isfinite(heights).all():
+            raise ModelError(f"{self.kind}: heights have shape {heights.shape}; expected at least two finite rows and columns.")
+        if size.min() <= 0:
+            raise ModelError(f"{self.kind}: size is {size.tolist()}; expected two positive lengths (x, y).")
+        object.__setattr__(self, "heights", tuple(map(tuple, heights.tolist())))
+        object.__setattr__(self, "size", tuple(size.tolist()))
+        self._length("depth")
+
+    def surface(self) -> tuple[Array, Array]:
+        """(points (n, 3), triangles (m, 3)) of the ground, seen from above counter-clockwise."""
+        z = np.array(self.heights)
+        rows, columns = z.shape
+        x, y = (np.linspace(-0.5 * length, 0.5 * length, n) for length, n in zip(self.size, (columns, rows), strict=True))
+        points = np.stack([*np.meshgrid(x, y), z], axis=-1).reshape(-1, 3)
+        corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
+        first = np.stack([corner, corner + 1, corner + columns + 1], axis=-1)
+        second = np.stack([corner, corner + columns + 1, corner + columns], axis=-1)
+        return points, np.concatenate([first, second])
+
+
+SHAPES: dict[str, type[Shape]] = {s.kind: s for s in (Sphere, Box, Cylinder, Capsule, Ellipsoid, Plane, Convex, Mesh, HeightField)}
 
 
 def from_dict(data: dict[str, Any]) -> Shape:

@@ -8,8 +8,8 @@ but for
     pairs that `exclude(a, b)` names
 
 An imported file may say more: bits `contype` and `conaffinity` of a shape (two shapes collide if one's type meets the other's affinity),
-pairs that touch whatever else holds (source["contact pairs"]), and that neighbours touch as well (source["neighbours touch"]). Where bodies
-can ever get is not looked at.
+pairs that touch whatever else holds (source["contact pairs"], the names of their shapes in source["contact pair shapes"]), and that
+neighbours touch as well (source["neighbours touch"]). Where bodies can ever get is not looked at.
 """
 
 from __future__ import annotations
@@ -79,4 +79,6 @@ def remove_contacts(m: Model) -> None:
     """Leave all shapes for pictures alone."""
     m._bodies = {name: replace(b, shapes=tuple(s.for_pictures() for s in b.shapes)) for name, b in m._bodies.items()}
     m.world_shapes = tuple(s.for_pictures() for s in m.world_shapes)
+    m._contacts = {}
     m.source.pop("contact pairs", None)
+    m.source.pop("contact pair shapes", None)

@@ -162,6 +162,11 @@ def _capsule(shape: Shape) -> Solid:
     return _revolved(np.concatenate([_arc(r, -0.5 * np.pi, 0.0, -z, 6), _arc(r, 0.0, 0.5 * np.pi, z, 6)]))
 
 
+def _ellipsoid(shape: Shape) -> Solid:
+    ball = _sphere(kinds.Sphere(1.0))
+    return ball._replace(faces=ball.faces * np.array(shape.radii))  # type: ignore[attr-defined]
+
+
 def _convex(shape: Shape) -> Solid:
     """Triangles of the hull, turned so that their normals point away from its middle."""
     points = np.array(shape.points)  # type: ignore[attr-defined]
@@ -185,11 +190,19 @@ def _mesh(shape: Shape) -> Solid:
     return Solid(triangles[:, [0, 1, 2, 2]], np.zeros(len(triangles)), closed)
 
 
+def _height_field(shape: Shape) -> Solid:
+    """The ground itself: open below."""
+    points, triangles = shape.surface()  # type: ignore[attr-defined]
+    return Solid(points[triangles[:, [0, 1, 2, 2]]], np.zeros(len(triangles)), False)
+
+
 DRAW: dict[str, Callable[[Shape], Solid]] = {
     "box": _box,
     "sphere": _sphere,
     "cylinder": _cylinder,
     "capsule": _capsule,
+    "ellipsoid": _ellipsoid,
     "convex": _convex,
     "mesh": _mesh,
+    "height-field": _height_field,
 }

@@ -1,0 +1,1 @@
+"""Contact of bodies: detection, and the solution of a step."""

@@ -1,0 +1,194 @@
+"""`Detector`: contact points of bodies at given poses, and the memory that makes them persist from step to step.
+
+    detector = Detector(Scene.of(model))
+    count = detector.detect(x, q, reach)      # world positions of centres of mass (n, 3), quaternions (n, 4), extra reach (n,)
+    contacts = detector.contacts              # views: bodies, key, feature, point, normal, gap, material
+    detector.warm_start(lam)                  # impulses (count, 3) of the last step in the frames (normal, two tangents) of this one
+    ...                                       # solve
+    detector.remember(lam)
+
+All that the next detection depends on are the arrays of `memory()`. Spheres, boxes and planes, and hulls on planes, are found by our own
+kernels (kernels/contact/), all else by MuJoCo (contact/others.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.contact.others import Others
+from dalembert.contact.scene import Scene
+from dalembert.errors import OptionError
+from dalembert.kernels.contact import match as matching
+from dalembert.kernels.contact.detect import GROW, detect
+from dalembert.kernels.contact.tables import AXES, BOX, CONTACTS, PAIRS, SPHERE, Found, Settings, Work
+from dalembert.kernels.status import OK
+
+#: h = 1/60 and cubes of 0.2 m come to rest with these; see kernels/contact/boxes.py
+MARGIN, SLACK, CLIP, ANGLE, NEAR = 4e-3, 2e-4, 1e-4, 0.035, 0.02
+MEMORY = ("axis_keys", "axis_codes", "keys", "features", "points", "impulses")
+
+
+class Detector:
+    """Contacts of a scene. margin: contact points have gaps below this (m, less between shapes below 5 cm: see Scene), plus the reaches of
+    the two bodies. near: how far a contact point may move in a step and still be the same."""
+
+    def __init__(
+        self, scene: Scene, margin: float = MARGIN, slack: float = SLACK, clip: float = CLIP, angle: float = ANGLE, near: float = NEAR
+    ):
+        self.scene, self.near = scene, float(near)
+        self.settings = Settings(float(margin), float(slack), float(clip), float(angle))
+        self.count = 0
+        self._work = _work(scene, 64 + 8 * len(scene.placed))
+        self._found, self._frames = _found(64 + 16 * len(scene.placed))
+        self._others = Others.of(scene)
+        self._still = np.zeros(len(scene.bodies))
+        self._matched = np.zeros(0, dtype=np.int64)
+        self.forget()
+
+    @property
+    def contacts(self) -> Found:
+        """The contacts of the last detection, in the order of their keys: views, which the next detection overwrites."""
+        return Found(*(a[: self.count] for a in self._found))
+
+    @property
+    def frames(self) -> Array:
+        """(count, 3, 3): rows normal, first and second tangent, right-handed, functions of the normal alone."""
+        return self._frames[: self.count]
+
+    @property
+    def materials(self) -> Array:
+        """(k, 4): friction, restitution, compliance, damping time; NaN where the model says nothing. `contacts.material` are its rows."""
+        return self.scene.materials
+
+    def detect(self, x: Array, q: Array, reach: Array | None = None) -> int:
+        """Find the contacts of bodies at x (n, 3), q (n, 4). reach (n,): how much nearer each may come in the step. Returns how many there
+        are, or -1 where a state is not finite."""
+        extra = self._still if reach is None else reach
+        m, scene = self._memory, self.scene
+        status = GROW
+        while status == GROW:
+            status = detect(
+                scene.shapes, scene.filters, self.settings, x, q, extra, self._work, m["axis_keys"], m["axis_codes"], self._found
+            )
+            if status == GROW:
+                self._grow()
+        self.count = 0
+        if status != OK:
+            return -1
+        counts = self._work.counts
+        self.count, axes = int(counts[CONTACTS]), int(counts[AXES])
+        m["axis_keys"], m["axis_codes"] = self._work.axis_keys[:axes].copy(), self._work.axis_codes[:axes].copy()
+        if self._others is not None:
+            self._add_others(x, q, extra)
+        matching.frames(self._found.normal, self.count, self._frames)
+        return self.count
+
+    def _add_others(self, x: Array, q: Array, reach: Array) -> None:
+        """What MuJoCo finds, sorted in."""
+        assert self._others is not None
+        own, more = self.count, self._others.find(x, q, reach, self.settings.margin)
+        while (total := self._others.take(self.settings, reach, self._found, own)) > len(self._found.gap):
+            self._grow_found(total)
+        self.count = total
+        if more and total > own:
+            order = np.argsort(self._found.key[:total], kind="stable")
+            for a in self._found:
+                a[:total] = a[:total][order]
+
+    def _grow(self) -> None:
+        """Room for what was counted, and some more."""
+        counts = self._work.counts
+        if counts[PAIRS] > len(self._work.pairs):
+            order, axis = self._work.order, counts.copy()
+            self._work = _work(self.scene, int(1.5 * counts[PAIRS]))
+            self._work.order[:], self._work.counts[:] = order, axis
+        if counts[CONTACTS] > len(self._found.gap):
+            self._grow_found(int(counts[CONTACTS]))
+
+    def _grow_found(self, wanted: int) -> None:
+        old = self._found
+        self._found, self._frames = _found(int(1.5 * wanted))
+        for a, b in zip(self._found, old, strict=True):
+            a[: len(b)] = b
+
+    # memory ------------------------------------------------------------------------------------------------------------------------
+
+    def match(self) -> Array:
+        """(count,): for each contact its place among the remembered ones, or -1."""
+        m, c = self._memory, self._found
+        if len(self._matched) < self.count:
+            self._matched = np.empty(len(c.gap), dtype=np.int64)
+        scale = self.scene.shapes.scale
+        matching.match(c.key, c.feature, c.point, self.count, m["keys"], m["features"], m["points"], scale, self.near, self._matched)
+        return self._matched[: self.count]
+
+    def warm_start(self, lam: Array) -> Array:
+        """Write the remembered impulses of matched contacts into lam (count, 3), normal and two tangents; 0 for new ones. Returns match()."""
+        matched = self.match()
+        matching.to_frames(self._frames, matched, self._memory["impulses"], self.count, lam)
+        return matched
+
+    def remember(self, lam: Array) -> None:
+        """Keep the contacts with their impulses lam (count, 3) for the next step."""
+        impulses = np.empty((self.count, 3))
+        matching.to_world(self._frames, lam, self.count, impulses)
+        c = self.contacts
+        self._memory.update(keys=c.key.copy(), features=c.feature.copy(), points=c.point.copy(), impulses=impulses)
+
+    def forget(self) -> None:
+        """As if nothing had been detected yet."""
+        none = np.zeros(0, dtype=np.int64)
+        self._memory: dict[str, Any] = {name: none.copy() for name in MEMORY[:4]}
+        self._memory.update(points=np.zeros((0, 3)), impulses=np.zeros((0, 3)))
+
+    def memory(self) -> dict[str, Array]:
+        """Copies of all that the next detection and its warm start depend on: axes of pairs, contacts with impulses (world axes)."""
+        return {name: self._memory[name].copy() for name in MEMORY}
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Go on from what `memory` gave, for the same scene."""
+        missing = [name for name in MEMORY if name not in arrays]
+        if missing:
+            raise OptionError(f"memory of contacts: {', '.join(missing)} missing; expected {', '.join(MEMORY)}.")
+        for name in MEMORY:
+            like = self._memory[name]
+            self._memory[name] = np.array(arrays[name], dtype=like.dtype).reshape(-1, *like.shape[1:])
+
+
+def _work(scene: Scene, capacity: int) -> Work:
+    n, kind = len(scene.placed), scene.shapes.kind
+    ints: Any = np.int64
+    return Work(
+        c=np.zeros((n, 3)),
+        R=np.zeros((n, 3, 3)),
+        low=np.zeros((n, 3)),
+        high=np.zeros((n, 3)),
+        order=np.flatnonzero((kind == SPHERE) | (kind == BOX)).astype(ints),
+        start=np.zeros(n + 1, dtype=ints),
+        pairs=np.zeros((capacity, 2), dtype=ints),
+        second=np.zeros(capacity, dtype=ints),
+        polygon=np.zeros((2, 16, 3)),
+        label=np.zeros((2, 16), dtype=ints),
+        C=np.zeros((3, 3)),
+        s=np.zeros(15),
+        axis_keys=np.zeros(capacity, dtype=ints),
+        axis_codes=np.zeros(capacity, dtype=ints),
+        counts=np.zeros(4, dtype=ints),
+    )
+
+
+def _found(capacity: int) -> tuple[Found, Array]:
+    ints: Any = np.int64
+    found = Found(
+        bodies=np.zeros((capacity, 2), dtype=ints),
+        key=np.zeros(capacity, dtype=ints),
+        feature=np.zeros(capacity, dtype=ints),
+        point=np.zeros((capacity, 3)),
+        normal=np.zeros((capacity, 3)),
+        gap=np.zeros(capacity),
+        material=np.zeros(capacity, dtype=ints),
+    )
+    return found, np.zeros((capacity, 3, 3))

@@ -1,0 +1,83 @@
+"""What happens where two bodies touch: friction, restitution, compliance, damping.
+
+Where nothing else is said, shapes decide: the larger friction and the larger restitution of the two, as MuJoCo does, or those of the shape
+of higher priority in an imported file; compliance and damping time are those of the method. `Model.add_contact(a, b, ...)` says it for two
+bodies, or for a body and the "world"; what it leaves out stays as the shapes and the method have it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dalembert.errors import ModelError, UnknownNameError
+from dalembert.model import validate
+from dalembert.model.parts import WORLD
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Law of contact of two bodies; None: see the head of model/materials.py. compliance in m/N, damping_time in s."""
+
+    a: str
+    b: str
+    friction: float | None = None
+    restitution: float | None = None
+    compliance: float | None = None
+    damping_time: float | None = None
+
+    @classmethod
+    def build(cls, a: str, b: str, **numbers: Any) -> Contact:
+        """Check everything that can be checked without the model."""
+        owner = f"contact of {a!r} and {b!r}"
+        if a == b:
+            raise ModelError(f"add_contact: both names are {a!r}; expected two bodies, or a body and 'world'.")
+        checked = {what: None if x is None else validate.number(owner, what, x, 0.0) for what, x in numbers.items()}
+        bounce = checked.get("restitution")
+        if bounce is not None and bounce > 1.0:
+            raise ModelError(f"{owner}: restitution is {bounce}; expected a number from 0 to 1.")
+        return cls(a, b, **checked)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: arguments of `Model.add_contact`."""
+        return {k: x for k, x in self.__dict__.items() if x is not None}
+
+
+class Contacts:
+    """The part of `Model` that has to do with the laws of contact."""
+
+    @property
+    def contacts(self: Any) -> list[Contact]:
+        """Laws of contact of pairs of bodies, in the order in which they were added."""
+        return list(self._contacts.values())
+
+    def add_contact(
+        self: Any,
+        a: str,
+        b: str,
+        friction: float | None = None,
+        restitution: float | None = None,
+        compliance: float | None = None,
+        damping_time: float | None = None,
+    ) -> Contact:
+        """Say how two bodies, or a body and the "world", touch, in place of what their shapes say.
+
+        friction: Coulomb coefficient; restitution: 0 to 1; compliance (m/N), damping_time (s): how the contact gives way and how fast it
+        returns. None: what the shapes say (the larger of the two), or the method. Each pair once.
+        """
+        self._change()
+        for name in (a, b):
+            if name != WORLD and not validate.known(name, self._bodies):
+                raise UnknownNameError("body of a contact", name, [*self._bodies, WORLD])
+        law = Contact.build(a, b, friction=friction, restitution=restitution, compliance=compliance, damping_time=damping_time)
+        if frozenset((a, b)) in self._contacts:
+            raise ModelError(f"add_contact: the model has a contact of {a!r} and {b!r} already; remove_contact takes it out.")
+        self._contacts[frozenset((a, b))] = law
+        return law
+
+    def remove_contact(self: Any, a: str, b: str) -> None:
+        """Leave it to the shapes of the two bodies again."""
+        self._change()
+        if frozenset((a, b)) not in self._contacts:
+            raise UnknownNameError("contact", f"{a} - {b}", [f"{x.a} - {x.b}" for x in self.contacts])
+        del self._contacts[frozenset((a, b))]
