@@ -42,7 +42,8 @@ WORN = 0.7
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """tol: natural residual, in units of velocity. floor: rows with sigma below floor D (D: diagonal of J M^-1 J^T) are solved by rounds.
+    """tol: natural residual, in units of velocity. floor: rows with sigma below floor D (D: diagonal of J M^-1 J^T; cones: 100 floor D) are
+    solved by rounds with one factor.
 
     max_time: seconds of wall time after which the best impulses so far are returned ("time" in the branch). method "gauss-seidel": at most
     `sweeps` sweeps to `tol`, no factor.
@@ -57,7 +58,7 @@ class SolverOptions:
     interior_steps: int = 50
     polish_factors: int = 8
     coulomb_rounds: int = 20
-    floor: float = 1e-7
+    floor: float = 1e-8
     sweeps: int = 50
     max_time: float | None = None
 

@@ -252,10 +252,10 @@ def newton(step, pattern, factor, work, tol, most, from_zero, info):
             if from_zero:
                 break
             residual = _follow(step, work)
-            if residual < 0.5 * best and not floor:
+            if residual < 0.5 * best:
                 stalls = 0
             else:
-                stalls += 4 if floor else 1
+                stalls += 1
                 inner *= 0.2
             if residual < best:
                 best = residual
