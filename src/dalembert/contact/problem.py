@@ -122,7 +122,18 @@ class StepProblem:
     def step(self) -> Step:
         """For the kernels."""
         return Step(
-            self.bodies, self.kind, self.first, self.J, self.b, self.sigma, self.lows, self.highs, self.mu, self.masses, self.inverse, self.free
+            self.bodies,
+            self.kind,
+            self.first,
+            self.J,
+            self.b,
+            self.sigma,
+            self.lows,
+            self.highs,
+            self.mu,
+            self.masses,
+            self.inverse,
+            self.free,
         )
 
     def bounds(self) -> tuple[Array, Array]:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.contact.anderson import Anderson
 from dalembert.contact.problem import StepProblem
 from dalembert.errors import OptionError
 from dalembert.kernels._jit import bare, first_class
@@ -219,48 +220,58 @@ class StepSolver:
                 return "rest"
             if self._late:
                 return "rest (time)"
-        ended = self._interior(step, max(o.tol, o.interior_tol))
-        branch, found = "interior", self._info[RESIDUAL]
+        goal = max(o.tol, o.interior_tol)
+        ended = self._interior(step, goal)
         if ended == MORE and self._late:
             return "interior (time)"
-        if not found <= max(o.tol, o.interior_tol):
-            return self._continuation(step, o, found)
-        if found > o.tol:
-            kept = self._work.lam.copy()
-            self._newton(step, o.polish_factors, o.tol)
-            if self._info[RESIDUAL] < found:
-                branch = "polished"
-            else:
-                self._work.lam[:] = kept
-        return branch
+        branch = self._polished(step, o, goal) if self._info[RESIDUAL] > o.tol else "interior"
+        return branch if self._info[RESIDUAL] <= goal or self._late else self._continuation(step, o, branch)
 
-    def _continuation(self, step: Step, o: SolverOptions, found: float) -> str:
+    def _polished(self, step: Step, o: SolverOptions, goal: float) -> str:
+        """Newton after the interior point, whose answer stays where that is better."""
+        found, rows = float(self._info[RESIDUAL]), len(step.J)
+        kept = self._work.lam[:rows].copy()
+        self._newton(step, o.polish_factors if found <= goal else o.rest_factors, o.tol)
+        if self._info[RESIDUAL] < found:
+            return "polished"
+        self._work.lam[:rows], self._info[RESIDUAL] = kept, found
+        return "interior"
+
+    def _continuation(self, step: Step, o: SolverOptions, before: str) -> str:
         """Sigma raised and lowered; the better of two answers."""
-        kept = self._work.lam.copy()
+        found, rows = float(self._info[RESIDUAL]), len(step.J)
+        kept = self._work.lam[:rows].copy()
         for scale in CONTINUATION:
             self._newton(step, 50, max(1e-4, o.tol), scale, from_zero=True)
+        self._work.lam[:rows] = kept
         self._newton(step, 50, o.tol, 1.0)
-        if not self._info[RESIDUAL] < found:
-            self._work.lam[:] = kept
-            return "interior"
-        return "continuation" + (" (time)" if self._late else "")
+        if self._info[RESIDUAL] < found:
+            return "continuation" + (" (time)" if self._late else "")
+        self._work.lam[:rows] = kept
+        return before
 
     def _coulomb(self, step: Step, o: SolverOptions, residual: float) -> str:
         branch, w, rows = "rest", self._work, len(step.J)
         if residual >= o.rest:
             self._interior(step, max(o.tol, o.interior_tol))
             branch = "interior"
-        best, kept, stalls, goal = math.inf, w.lam.copy(), 0, 0.1 * o.tol
+        at = step.first[:-1][step.kind == codes.CONE]
+        best, kept, stalls, mixing = math.inf, w.lam[:rows].copy(), 0, Anderson(5)
+        shift = None
         for _ in range(o.coulomb_rounds + 1):
             self._call(codes.SHIFT, step)
-            found = self._info[RESIDUAL]
-            stalls = 0 if found < 0.9 * best else stalls + 1
+            found = float(self._info[RESIDUAL])
+            stalls = 0 if found < 0.7 * best else stalls + 1
             if found < best:
-                best, kept[:rows] = found, w.lam[:rows]
-            if best <= o.tol or stalls == 3 or self._late:
+                best, kept[:] = found, w.lam[:rows]
+            if best <= o.tol or stalls == 8 or self._late:
                 break
-            self._newton(step, o.polish_factors, max(goal, 0.01 * best))
-        w.lam[:rows] = kept[:rows]
+            if shift is not None:
+                wanted = w.b[at] - step.b[at]
+                w.b[at] = step.b[at] + np.maximum(mixing.next(shift, wanted), 0.0)
+            shift = w.b[at] - step.b[at]
+            self._newton(step, o.polish_factors, max(0.1 * o.tol, 0.01 * best))
+        w.lam[:rows] = kept
         return branch + (" (time)" if self._late and best > o.tol else "")
 
     def _result(self, problem: StepProblem, step: Step, o: SolverOptions, branch: str) -> StepResult:

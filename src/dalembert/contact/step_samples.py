@@ -40,7 +40,16 @@ def contact_rows(axes: Array, points: Array, centres: Array, bodies: AnyArray) -
 
 
 def contact_step(
-    bodies: AnyArray, axes: Array, points: Array, gaps: Array, centres: Array, mass: Array, v: Array, mu: float = 0.5, eps: float = 1e-8, tau: float = 2.0
+    bodies: AnyArray,
+    axes: Array,
+    points: Array,
+    gaps: Array,
+    centres: Array,
+    mass: Array,
+    v: Array,
+    mu: float = 0.5,
+    eps: float = 1e-8,
+    tau: float = 2.0,
 ) -> StepProblem:
     """The SPOOK step of boxes at `centres` with velocities v (n, 6): eps in m/N, tau in steps."""
     M, inverse = masses_of(mass, mass * SIDE**2 / 6.0)
@@ -80,7 +89,9 @@ def pyramid(rows: int, gap: float = 0.03, eps: float = 1e-8) -> StepProblem:
     return contact_step(np.array(bodies), axes, np.array(points), np.zeros(m), np.array(centres), np.ones(n), np.zeros((n, 6)), eps=eps)
 
 
-def heap(seed: int, side: int = 4, layers: int = 4, speed: float = 5.0, ratio: float = 1.0, twice: bool = False, eps: float = 1e-8) -> StepProblem:
+def heap(
+    seed: int, side: int = 4, layers: int = 4, speed: float = 5.0, ratio: float = 1.0, twice: bool = False, eps: float = 1e-8
+) -> StepProblem:
     """Boxes that meet at up to `speed`, some 20 mm deep: neighbours in a disturbed lattice touch at 1 ... 4 points. ratio: of masses."""
     rng = np.random.default_rng(seed)
     lattice = np.stack(np.meshgrid(np.arange(side), np.arange(side), np.arange(layers), indexing="ij"), axis=-1).reshape(-1, 3)

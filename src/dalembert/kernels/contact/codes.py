@@ -1,10 +1,10 @@
 """Laws of constraints, and what the solvers say of themselves. With u = J x + b + sigma lam:
 
-    BILATERAL    any number of rows   u = 0
-    UNILATERAL   one row              0 <= lam, u >= 0, lam u = 0
-    BOXED        one row              low <= lam <= high; u = 0 between, u >= 0 at low, u <= 0 at high
-    CONE         rows (n, t1, t2)     |lam_t| <= mu lam_n and u in the dual cone, lam . u = 0 (associated law);
-                                      exact Coulomb: the same with u_n + mu |u_t| in place of u_n (De Saxce)
+BILATERAL    any number of rows   u = 0
+UNILATERAL   one row              0 <= lam, u >= 0, lam u = 0
+BOXED        one row              low <= lam <= high; u = 0 between, u >= 0 at low, u <= 0 at high
+CONE         rows (n, t1, t2)     |lam_t| <= mu lam_n and u in the dual cone, lam . u = 0 (associated law);
+                                  exact Coulomb: the same with u_n + mu |u_t| in place of u_n (De Saxce)
 """
 
 BILATERAL, UNILATERAL, BOXED, CONE = 0, 1, 2, 3

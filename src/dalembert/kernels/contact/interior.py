@@ -153,8 +153,8 @@ def residuals(step, work, law, on):
 
 
 @kernel
-def scale(step, work):
-    """Frames, lambda, and T Q^-1 T."""
+def scale(step, work, floor):
+    """Frames, lambda, and T Q^-1 T. In Q, sigma is at least floor D: without it H would grow beyond bounds where sigma = 0."""
     W, l, s, frame = work.W, work.l, work.s, work.frame
     for c in range(step.kind.shape[0]):
         i, mu = step.first[c], step.mu[c]
@@ -162,8 +162,9 @@ def scale(step, work):
             lv, sv = get3(l, i), get3(s, i)
             eta, w, d1, d2 = jordan.scaling(lv, sv)
             put3(work.turns[POINT], i, jordan.scaled_point(eta, w, d1, d2, lv, sv))
-            t = mu * mu * max(step.sigma[i + 1], step.sigma[i + 2])
-            qpp, qpm, qmm, qf = jordan.softened(eta, w, step.sigma[i], t)
+            least = floor * work.D[i]
+            t = mu * mu * max(step.sigma[i + 1], step.sigma[i + 2], least)
+            qpp, qpm, qmm, qf = jordan.softened(eta, w, max(step.sigma[i], least), t)
             frame[c, ETA], frame[c, WIDE], frame[c, E1], frame[c, E2] = eta, w, d1, d2
             frame[c, QPP], frame[c, QPM], frame[c, QMM], frame[c, QF] = qpp, qpm, qmm, qf
             a, b, k = 0.5 * (qpp + qmm) + qpm, 0.5 * mu * (qpp - qmm), 0.5 * (qpp + qmm) - qpm
@@ -173,18 +174,18 @@ def scale(step, work):
             W[i + 2, 0], W[i + 2, 1], W[i + 2, 2] = b * d2, y, z
         else:
             for r in range(i, step.first[c + 1]):
-                W[r, 0] = _inverse(step, work, r)
+                W[r, 0] = _inverse(step, work, r, floor)
 
 
 @inline
-def _inverse(step, work, r):
+def _inverse(step, work, r, floor):
     """1 / Q of a row."""
     p, ps, q, qs = work.gaps[r, 0], work.gaps[r, 1], work.gaps[r, 2], work.gaps[r, 3]
     if is_fixed(work, r):
         return 0.0
     if p == 0.0 and q == 0.0:
         return 1.0 / work.R[r]
-    return 1.0 / (step.sigma[r] + (ps / p if p > 0.0 else 0.0) + (qs / q if q > 0.0 else 0.0))
+    return 1.0 / (max(step.sigma[r], floor * work.D[r]) + (ps / p if p > 0.0 else 0.0) + (qs / q if q > 0.0 else 0.0))
 
 
 @inline
@@ -426,10 +427,10 @@ def _trial(step, pattern, factor, work, rc, p_rc, info):
 
 
 @kernel
-def advance(step, pattern, factor, work, follow, m, worst, weight, info):
+def advance(step, pattern, factor, work, floor, follow, m, worst, weight, info):
     """One iteration: a factor, predictor, corrector, centrality correctors, a step."""
     turns, pairs, shift, shift2 = work.turns, work.pairs, work.rows[SHIFT], work.rows[SHIFT2]
-    scale(step, work)
+    scale(step, work, floor)
     refactor(step, pattern, factor, work, info)
     for r in range(step.sigma.shape[0]):
         shift[r], shift2[r] = 0.0, 0.0
@@ -474,7 +475,7 @@ def advance(step, pattern, factor, work, follow, m, worst, weight, info):
 
 
 @kernel
-def interior(step, pattern, factor, work, tol, most, law, info):
+def interior(step, pattern, factor, work, tol, most, floor, law, info):
     """At most `most` iterations from where `start` or the last call left. The best impulses are kept in work.best with info[RESIDUAL].
 
     OK at the tolerance, MORE after `most`, NOT_CONVERGED where nothing is left to gain.
@@ -495,5 +496,5 @@ def interior(step, pattern, factor, work, tol, most, law, info):
         if 0.0 < m < SMALLEST_MEAN:
             return NOT_CONVERGED
         if k < int(most):
-            advance(step, pattern, factor, work, follow, m, worst, weight, info)
+            advance(step, pattern, factor, work, floor, follow, m, worst, weight, info)
     return MORE

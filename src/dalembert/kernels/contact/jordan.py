@@ -1,8 +1,8 @@
 """The Jordan algebra of the Lorentz cone l_0 >= |l_t| in three dimensions, by numbers: eigenvalues l_0 +- |l_t|.
 
-    a o b = (a . b, a_0 b_t + b_0 a_t),    a \\ r solves a o x = r
-    W of Nesterov and Todd: W l = W^-1 s. With d = w_t / |w_t|, in the frame p+- = (1, +-d) / sqrt 2 and the tangent normal to d it is
-    eta diag(w+, 1 / w+, 1): all products are taken there, since W^2 formed in Cartesian components loses half of the digits
+a o b = (a . b, a_0 b_t + b_0 a_t),    a \\ r solves a o x = r
+W of Nesterov and Todd: W l = W^-1 s. With d = w_t / |w_t|, in the frame p+- = (1, +-d) / sqrt 2 and the tangent normal to d it is
+eta diag(w+, 1 / w+, 1): all products are taken there, since W^2 formed in Cartesian components loses half of the digits
 """
 
 from math import sqrt

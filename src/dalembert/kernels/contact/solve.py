@@ -78,7 +78,7 @@ def shift(step, work, law, info):
 def _interior(step, pattern, factor, work, options, info):
     """INTERIOR"""
     law = int(options[LAW])
-    status = interior(step, pattern, factor, work, options[TOLERANCE], options[MOST], law, info)
+    status = interior(step, pattern, factor, work, options[TOLERANCE], options[MOST], options[FLOOR], law, info)
     if status == MORE:
         return MORE
     for r in range(step.sigma.shape[0]):
