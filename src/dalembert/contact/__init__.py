@@ -1,1 +1,1 @@
-"""Contact of bodies: detection, and the solution of a step."""
+"""Contact between bodies: what touches, and the velocities and impulses of one step."""

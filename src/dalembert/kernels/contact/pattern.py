@@ -1,0 +1,146 @@
+"""Analysis of the graph of bodies: which blocks H = M + J^T W J has, in which order bodies are eliminated, which blocks U has.
+
+It is kept from step to step while every constraint finds its block in it: see `find_slots`.
+"""
+
+from dalembert.kernels._jit import kernel
+from dalembert.kernels.contact.order import FULL, minimum_degree
+from dalembert.kernels.status import OK
+
+NO_ROOM = 1
+
+
+@kernel
+def graph(bodies, place, body, first, adjacency, seen):
+    """Neighbours of each constrained body, by numbers of constrained bodies in `body`; each once. Returns (their number, pairs).
+
+    adjacency: room for twice the number of constraints; seen: (n,).
+    """
+    n, m, count = place.shape[0], bodies.shape[0], 0
+    for i in range(n):
+        place[i] = -1
+    for c in range(m):
+        for side in range(2):
+            i = bodies[c, side]
+            if i >= 0 and place[i] < 0:
+                place[i] = count
+                body[count] = i
+                count += 1
+    for k in range(count + 1):
+        first[k] = 0
+    for c in range(m):
+        if bodies[c, 0] >= 0 and bodies[c, 1] >= 0:
+            first[place[bodies[c, 0]] + 1] += 1
+            first[place[bodies[c, 1]] + 1] += 1
+    for k in range(count):
+        first[k + 1] += first[k]
+        seen[k] = first[k]
+    for c in range(m):
+        if bodies[c, 0] >= 0 and bodies[c, 1] >= 0:
+            a, b = place[bodies[c, 0]], place[bodies[c, 1]]
+            adjacency[seen[a]] = b
+            adjacency[seen[b]] = a
+            seen[a] += 1
+            seen[b] += 1
+    return count, _once(count, first, adjacency, seen)
+
+
+@kernel
+def _once(count, first, adjacency, seen):
+    """Drop what is listed twice. Returns the number of pairs."""
+    for k in range(count):
+        seen[k] = -1
+    to = 0
+    for k in range(count):
+        begin, end = first[k], first[k + 1]
+        first[k] = to
+        for t in range(begin, end):
+            j = adjacency[t]
+            if seen[j] != k:
+                seen[j] = k
+                adjacency[to] = j
+                to += 1
+    first[count] = to
+    return to // 2
+
+
+@kernel
+def analyse(bodies, pattern, first, adjacency, order, work):
+    """Fill a pattern. OK, or NO_ROOM where `column` and its companions are too short.
+
+    first (n + 1), adjacency (2 m), order (n), work (13, n + 1): working space.
+    """
+    p = pattern
+    count, pairs = graph(bodies, p.place, p.body, first, adjacency, work[12])
+    blocks = minimum_degree(count, first, adjacency, order, p.start, p.column, work)
+    if blocks == FULL:
+        return NO_ROOM
+    for k in range(count):
+        work[0, k] = p.body[order[k]]
+        work[1, order[k]] = k
+    for k in range(count):
+        p.body[k] = work[0, k]
+        p.place[p.body[k]] = k
+    for t in range(blocks):
+        p.column[t] = work[1, p.column[t]]
+    _transpose(count, p.start, p.column, p.above, p.above_block, p.above_row, work[2])
+    # reading columns in order and writing into rows leaves every row sorted
+    for k in range(count):
+        work[2, k] = p.start[k]
+    for j in range(count):
+        for t in range(p.above[j], p.above[j + 1]):
+            k = p.above_row[t]
+            p.column[work[2, k]] = j
+            p.above_block[t] = work[2, k]
+            work[2, k] += 1
+    p.size[0], p.size[1], p.size[2] = count, blocks, pairs
+    return OK
+
+
+@kernel
+def _transpose(count, start, column, above, above_block, above_row, fill):
+    """For each column j the blocks of rows k < j, rows ascending."""
+    for j in range(count + 1):
+        above[j] = 0
+    for t in range(start[count]):
+        above[column[t] + 1] += 1
+    for j in range(count):
+        above[j + 1] += above[j]
+        fill[j] = above[j]
+    for k in range(count):
+        for t in range(start[k], start[k + 1]):
+            j = column[t]
+            above_block[fill[j]] = t
+            above_row[fill[j]] = k
+            fill[j] += 1
+
+
+@kernel
+def find_slots(bodies, pattern, slot, seen):
+    """The block of each constraint, -1 for those of one body. Returns the number of different pairs, -1 where one has no block."""
+    p = pattern
+    for t in range(p.size[1]):
+        seen[t] = 0
+    pairs = 0
+    for c in range(bodies.shape[0]):
+        a, b = bodies[c, 0], bodies[c, 1]
+        slot[c] = -1
+        if (a >= 0 and p.place[a] < 0) or (b >= 0 and p.place[b] < 0):
+            return -1
+        if a < 0 or b < 0:
+            continue
+        i, j = min(p.place[a], p.place[b]), max(p.place[a], p.place[b])
+        low, high = p.start[i], p.start[i + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if p.column[middle] < j:
+                low = middle + 1
+            else:
+                high = middle
+        if low == p.start[i + 1] or p.column[low] != j:
+            return -1
+        slot[c] = low
+        if seen[low] == 0:
+            seen[low] = 1
+            pairs += 1
+    return pairs

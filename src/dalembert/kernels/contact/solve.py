@@ -1,0 +1,110 @@
+"""The one entry of the direct solvers: what is wanted is a number, so that all of them are compiled once, with one factor.
+
+    START            bounds, D, R, blocks of constraints, lam <- P(lam), x(lam), its residual. NEW_PAIR: the pattern must be made anew
+    NEWTON           at most MOST new factors from work.start and work.lam
+    INTERIOR_START   cold start of the interior point
+    INTERIOR         at most MOST iterations; then lam = the best so far, x = x(lam), their residual
+    SHIFT            b <- b + mu |u_t| for exact Coulomb at work.lam, and the residual of that law
+
+`contact/solver.py` puts them together.
+"""
+
+from math import sqrt
+
+from dalembert.kernels._jit import kernel
+from dalembert.kernels.contact.codes import (
+    CONE,
+    FLOOR,
+    FROM_ZERO,
+    INTERIOR,
+    INTERIOR_START,
+    LAW,
+    MORE,
+    MOST,
+    NEW_PAIR,
+    NEWTON,
+    PAIRS,
+    RESIDUAL,
+    SCALE,
+    START,
+    TOLERANCE,
+)
+from dalembert.kernels.contact.interior import interior
+from dalembert.kernels.contact.interior import start as interior_start
+from dalembert.kernels.contact.newton import newton
+from dalembert.kernels.contact.pattern import find_slots
+from dalembert.kernels.contact.products import row_velocities, velocities
+from dalembert.kernels.contact.residual import natural, prepare, project
+from dalembert.kernels.status import OK
+
+
+@kernel
+def judge(step, work, law, info):
+    """x = x(lam) and the residual of the step as it was given."""
+    velocities(step, work.lam, work.x)
+    u = work.rows[0]
+    row_velocities(step, step.b, work.lam, work.x, u)
+    info[RESIDUAL] = natural(step, work, law, work.lam, u)
+
+
+@kernel
+def begin(step, pattern, factor, work, options, info):
+    """START"""
+    pairs = find_slots(step.bodies, pattern, factor.slot, factor.seen)
+    if pairs < 0:
+        return NEW_PAIR
+    info[PAIRS] = pairs
+    prepare(step, work, options[FLOOR], options[SCALE])
+    for r in range(step.sigma.shape[0]):
+        work.b[r] = step.b[r]
+    project(step, work, work.lam)
+    judge(step, work, int(options[LAW]), info)
+    return OK
+
+
+@kernel
+def shift(step, work, law, info):
+    """SHIFT"""
+    judge(step, work, law, info)
+    u = work.rows[0]
+    for c in range(step.kind.shape[0]):
+        if step.kind[c] == CONE:
+            i = step.first[c]
+            work.b[i] = step.b[i] + step.mu[c] * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+    return OK
+
+
+@kernel
+def _interior(step, pattern, factor, work, options, info):
+    """INTERIOR"""
+    law = int(options[LAW])
+    status = interior(step, pattern, factor, work, options[TOLERANCE], options[MOST], options[FLOOR], law, info)
+    if status == MORE:
+        return MORE
+    for r in range(step.sigma.shape[0]):
+        work.lam[r] = work.best[r]
+    project(step, work, work.lam)
+    best = info[RESIDUAL]
+    velocities(step, work.lam, work.x)
+    for i in range(step.free.shape[0]):
+        work.start[i] = work.x[i]
+    row_velocities(step, work.b, work.lam, work.x, work.rows[0])
+    info[RESIDUAL] = natural(step, work, law, work.lam, work.rows[0]) if best < 1e300 else best
+    return status
+
+
+@kernel
+def run(what, step, pattern, factor, work, options, info):
+    """See the head of the file."""
+    if what == START:
+        return begin(step, pattern, factor, work, options, info)
+    if what == NEWTON:
+        if options[SCALE] > 0.0:
+            prepare(step, work, options[FLOOR], options[SCALE])
+        return newton(step, pattern, factor, work, options[TOLERANCE], options[MOST], options[FROM_ZERO] > 0.0, info)
+    if what == INTERIOR_START:
+        interior_start(step, work, info)
+        return OK
+    if what == INTERIOR:
+        return _interior(step, pattern, factor, work, options, info)
+    return shift(step, work, int(options[LAW]), info)
