@@ -1,6 +1,6 @@
 """The collision geometry of a model as arrays: which shapes there are, which of them touch, what they are made of.
 
-Bodies that fixed joints hold together are one (`model/lump.py`); poses of shapes are relative to its centre of mass, in the axes of the
+Bodies that fixed joints hold together are one (`model/lumps.py`); poses of shapes are relative to its centre of mass, in the axes of the
 body that carries it. Convex hulls and meshes count as the hulls of their points, as in MuJoCo.
 """
 
@@ -65,6 +65,15 @@ class Scene:
         shapes = _shapes(found)
         materials = Materials.of(model, found)
         return cls(names, tuple(found), shapes, _filters(model, lead, found, materials), materials.table)
+
+    @property
+    def radii(self) -> Array:
+        """(bodies,): greatest distance of a point of a colliding shape from the centre of mass of its body, m."""
+        out = np.zeros(len(self.bodies))
+        size = np.linalg.norm(self.shapes.position, axis=1) + np.linalg.norm(np.abs(self.shapes.centre) + self.shapes.half, axis=1)
+        moving = self.shapes.owner >= 0
+        np.maximum.at(out, self.shapes.owner[moving], size[moving])
+        return out
 
     def touch(self, i: int, j: int) -> bool:
         """Can shapes i and j touch?"""

@@ -21,6 +21,7 @@ import numpy as np
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import forces, validate
 from dalembert.model.parts import WORLD
+from dalembert.model.shapes import Shape
 from dalembert.model.touching import remove_contacts, touching
 
 if TYPE_CHECKING:
@@ -180,6 +181,18 @@ class Featured:
             known[wanted] = found
         left: Model = known[wanted]
         return left
+
+    def add_shape(self: Any, where: str, shape: Any) -> None:
+        """Give a shape to a body, or to the "world": the ground, a wall. Its pose is in the frame of the body."""
+        self._change()
+        if not isinstance(shape, Shape):
+            raise ModelError(f"add_shape: {shape!r} is not a shape; expected dal.Plane(), dal.Box(...), ...")
+        if where == WORLD:
+            self.world_shapes = (*self.world_shapes, shape)
+        elif where in self._bodies:
+            self._bodies[where] = replace(self._bodies[where], shapes=(*self._bodies[where].shapes, shape))
+        else:
+            raise UnknownNameError("body to give a shape", where, [*self._bodies, WORLD])
 
     def exclude(self: Any, a: str, b: str) -> None:
         """Let two bodies, or a body and the "world", pass through each other. Which bodies can touch: model/touching.py."""

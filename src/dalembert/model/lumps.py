@@ -9,6 +9,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.model.parts import WORLD, Body
 from dalembert.model.rotation import matrix
+from dalembert.model.touching import leads
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
@@ -25,13 +26,7 @@ class Rigid(NamedTuple):
 
 def lump(model: Model) -> tuple[dict[str, str], dict[str, Rigid]]:
     """(body -> the body that carries it by fixed joints, or the world; carrying body -> the whole)."""
-    above = {j.child: j for j in model.joints if j.kind == "fixed"}
-    lead = {WORLD: WORLD}
-    for b in model.bodies:
-        name = b.name
-        while name in above:
-            name = above[name].parent
-        lead[b.name] = name
+    lead = leads(model)
     members: dict[str, list[Body]] = {}
     for b in model.bodies:
         members.setdefault(lead[b.name], []).append(b)

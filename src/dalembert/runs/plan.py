@@ -33,7 +33,8 @@ class Plan:
     """What runs, and how.
 
     system: the whole machine, frozen; acting: it without what is ignored; family: how it becomes arrays; options: of the stepper, all of
-    them, checked; weights: of the substeps of a composition. h: s; 0 where it is yet to be certified.
+    them, checked; weights: of the substeps of a composition. h: s; 0 where it is yet to be certified. given: the machine as the user knows
+    it, where the family has coordinates of its own; system and acting are then both what runs.
     """
 
     system: System
@@ -45,6 +46,7 @@ class Plan:
     weights: tuple[float, ...] = (1.0,)
     options: dict[str, Any] = field(default_factory=dict)
     ignore: tuple[str, ...] = ()
+    given: System | None = None
     _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # what was computed for it, shared by all steps
 
     @classmethod
@@ -73,12 +75,17 @@ class Plan:
         except TypeError:  # an option that is no number; what is wrong with it, `resolve` says
             key, found = None, None
         if found is None and key is not None and whole.origin is not None:
-            found = kept[key] = cls.of(whole.origin, stepper, h, compose, ignore, call, **options).on(whole)
+            like = cls.of(whole.origin, stepper, h, compose, ignore, call, **options)
+            if like.given is None:
+                found = kept[key] = like.on(whole)
         if found is None:
             family, method = choose_stepper(whole, stepper, ignored, proved=automatic)
             acting = whole.without(ignored)
             weights = composition_weights(compose, method, acting, family, h)
             found = cls(whole, acting, family, method, 0.0, compose, weights, method.resolve(options), ignored)
+            if family.enter is not None:
+                there = family.enter(acting)
+                found = found._with(system=there, acting=there, given=acting)
             if key is not None:
                 kept[key] = found
         return found.at(step)
@@ -117,6 +124,9 @@ class Plan:
 
     def start(self, q0: Any, v0: Any) -> tuple[Array, Array]:
         """A start, checked: names, sizes, joints that it has to meet. Driven coordinates are those of t = 0."""
+        if self.given is not None and self.family.enter_state is not None:
+            machine: Any = self.given
+            return self.family.enter_state(machine, *machine.driven_start(machine.check_q(q0), machine.check_v(v0)))
         q, v = self.acting.driven_start(self.system.check_q(q0), self.system.check_v(v0))
         self.acting.check_start(self.stepper, q, v, self.ignore)
         return q, v

@@ -1,0 +1,23 @@
+"""Columns of the account of a machine of bodies, joints and contacts: work in J, added up from the start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+COLUMNS = (
+    "joints", "limits", "joint friction", "damping", "motors", "drive", "stiffness", "contact", "friction", "impact", "forces", "numerical",
+)  # fmt: skip
+JOINTS, LIMITS, JOINT_FRICTION, DAMPING, MOTORS, DRIVE, STIFFNESS, CONTACT, FRICTION, IMPACT, FORCES, NUMERICAL = range(len(COLUMNS))
+#: the first word of what a row of a joint is called
+WORDS = {"stiffness": STIFFNESS, "damping": DAMPING, "friction": JOINT_FRICTION, "motor": MOTORS, "drive": DRIVE}
+
+
+def columns_of(bodies: Any) -> np.ndarray:
+    """The column of every row of the joints."""
+
+    def column(label: str) -> int:
+        return LIMITS if label.endswith(" limit") else WORDS.get(label.split(" ")[0], JOINTS)
+
+    return np.array([column(label) for _, label in bodies.rows], dtype=np.int64)

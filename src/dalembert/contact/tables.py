@@ -1,0 +1,70 @@
+"""Ragged tables of runs with contacts: contacts of a step, events, and what contacts remember.
+
+Of a contact: bodies a and b by number (-1 the world; names in `contact.body_names`), point p and normal n from a to b (world axes) at the
+beginning of the step, gap (m) there, impulse j on b over the step (N s, world axes), slip speed at its end (m/s), state OPEN, STICK, SLIP.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.kernels.contact.match import to_world
+from dalembert.kernels.contact.rows import slips
+
+OPEN, STICK, SLIP = 0, 1, 2
+#: kinds of events: an impact with restitution (value: normal impulse, N s), a joint that broke (a: its number, value: force, N)
+STRUCK, BROKEN = 1, 2
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "contacts": ("a", "b", "px", "py", "pz", "nx", "ny", "nz", "gap", "jx", "jy", "jz", "slip", "state"),
+    "events": ("t", "kind", "a", "b", "value"),
+    "memory": ("what", "key", "code", "px", "py", "pz", "jx", "jy", "jz"),
+}
+AXIS, CONTACT = 0.0, 1.0
+
+
+def contact_rows(machine: Any) -> Array:
+    """The contacts of the last step of a machine."""
+    n, width = machine.contacts, len(COLUMNS["contacts"])
+    out = np.zeros((n, width))
+    if not n:
+        return out
+    chosen, c, r0 = machine.chosen[:n], machine.detector.contacts, machine.joint_rows
+    lam = np.ascontiguousarray(machine.lam[r0 : r0 + 3 * n].reshape(n, 3))
+    j = np.zeros((n, 3))
+    to_world(np.ascontiguousarray(machine.detector.frames[chosen]), lam, n, j)
+    slip = np.zeros(n)
+    slips(n, machine.constraints, r0, machine.rows.bodies, machine.rows.J, machine.x, slip)
+    out[:, :2], out[:, 2:5], out[:, 5:8] = c.bodies[chosen], c.point[chosen], c.normal[chosen]
+    out[:, 8], out[:, 9:12], out[:, 12] = c.gap[chosen], j, slip
+    mu = machine.rows.mu[machine.constraints : machine.constraints + n]
+    pressed = lam[:, 0] > 0.0
+    sliding = pressed & (np.hypot(lam[:, 1], lam[:, 2]) >= (1.0 - 1e-9) * mu * lam[:, 0])
+    out[:, 13] = np.where(sliding, SLIP, np.where(pressed, STICK, OPEN))
+    return out
+
+
+def memory_rows(detector: Any) -> Array:
+    """What a detector remembers, as rows."""
+    if detector is None:
+        return np.zeros((0, len(COLUMNS["memory"])))
+    m = detector.memory()
+    axes, contacts = len(m["axis_keys"]), len(m["keys"])
+    out = np.zeros((axes + contacts, len(COLUMNS["memory"])))
+    out[:axes, 0], out[:axes, 1], out[:axes, 2] = AXIS, m["axis_keys"], m["axis_codes"]
+    out[axes:, 0], out[axes:, 1], out[axes:, 2] = CONTACT, m["keys"], m["features"]
+    out[axes:, 3:6], out[axes:, 6:9] = m["points"], m["impulses"]
+    return out
+
+
+def restore_memory(detector: Any, table: Any) -> None:
+    """Hand remembered rows back; None: nothing is remembered."""
+    if table is None:
+        detector.forget()
+        return
+    rows = table.rows
+    axes, contacts = rows[rows[:, 0] == AXIS], rows[rows[:, 0] == CONTACT]
+    found = {"axis_keys": axes[:, 1], "axis_codes": axes[:, 2], "keys": contacts[:, 1], "features": contacts[:, 2]}
+    detector.restore({**found, "points": contacts[:, 3:6], "impulses": contacts[:, 6:9]})

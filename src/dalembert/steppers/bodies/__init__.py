@@ -1,0 +1,1 @@
+"""Steppers of machines cut free: bodies, joints as constraints, contacts."""
