@@ -64,9 +64,7 @@ def test_lumped_bodies_have_the_energy_and_momentum_of_the_machine():
         energy += 0.5 * (m * u @ u + omega @ J @ omega) - m * x @ free.gravity
         momentum += [*(R @ J @ omega + m * np.cross(x, u)), *(m * u)]
     stored = sum(f.stored(lambda body, p: _point(free, q, body, p)) for f in free.forces)
-    wall = (
-        -free.body("wall").mass * (free.body("wall").position + matrix(free.body("wall").quaternion) @ free.body("wall").com) @ free.gravity
-    )
+    wall = -free.body("wall").mass * _point(free, q, "wall", free.body("wall").com) @ free.gravity
     springs = free.potential_energy(q) - (free.without("loop stiffness").potential_energy(q))
     assert energy + stored + wall + springs == pytest.approx(free.energy(q, v), rel=1e-13)
     np.testing.assert_allclose(momentum, free.momentum(q, v), atol=1e-12)
@@ -81,7 +79,7 @@ def test_places_are_where_the_bodies_are():
     free, q, v = started(2)
     system = compile_bodies(free)
     states, poses = system.states(q, v), free.poses(q)
-    assert system.places["wall"].index == system.places["world"].index == -1
+    assert system.places["wall"].body == system.places["world"].body == -1
     for b, T in zip(free.bodies, poses, strict=True):
         i, p, turn = system.places[b.name]
         R = np.eye(3) if i < 0 else matrix(states[i, 3:7])

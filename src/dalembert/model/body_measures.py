@@ -3,8 +3,10 @@
 A joint is a list of groups: those of `loops.RESIDUALS`, which it holds to zero, and those of its free directions. Residuals vanish where
 those of model/loops.py do, and shifts and distances are the same numbers; of the others
 
-    turned     2 q_v, of length 2 sin(angle/2), for the rotation vector        tilted      of the same length, turned by half the hinge angle
-    twist      2 axis . q_v for its component                                  universal   divided by the sine between the axes: an angle
+    turned       2 q_v, of length 2 sin(angle/2), for the rotation vector
+    tilted       of the same length, turned by half the hinge angle about the axis (and of either sign)
+    twist        2 axis . q_v for the component of the rotation vector
+    universal    divided by the sine between the axes: an angle
 
 All directions are in world axes at the reference configuration, which are those of the joint frames.
 """
@@ -103,9 +105,9 @@ def held(loop: Loop) -> list[Measure]:
 def _wheel(joint: Nonholonomic) -> list[Measure]:
     assert joint.normal is not None and joint.radius is not None  # Nonholonomic.rolling
     axle, heading = (NONE, perpendicular(joint.normal)) if joint.axis is None else (joint.axis, NONE)
-    numbers = {"a": joint.normal, "b": axle, "c": heading, "value": joint.radius}
-    found = [Measure("heading", at.HEADING, **numbers), Measure("sideways", at.SIDEWAYS, **numbers)]
-    return [Measure("height", at.HEIGHT, **numbers), *found] if joint.contact else found
+    wanted = {"height": at.HEIGHT} if joint.contact else {}
+    wanted |= {"heading": at.HEADING, "sideways": at.SIDEWAYS}
+    return [Measure(label, what, joint.normal, axle, heading, joint.radius) for label, what in wanted.items()]
 
 
 def rolled(joint: Nonholonomic) -> list[Measure]:

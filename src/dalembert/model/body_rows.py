@@ -143,12 +143,12 @@ class Writer:
 
     def _drive_by_motor(self, i: int, motor: Motor, coordinate: Measure) -> None:
         least, greatest = motor.limit or (-np.inf, np.inf)
-        known = {"MOTOR_JOINT": len(self.joints), "MOTOR_MEASURE": self._measure(coordinate)}
+        known: dict[str, float] = {"MOTOR_JOINT": len(self.joints), "MOTOR_MEASURE": self._measure(coordinate)}
         known |= {"MOTOR_LEAST": least, "MOTOR_GREATEST": greatest, "MOTOR_GEAR": motor.gear if motor.kind == "torque" else 0.0}
         self.motor_records[i] = at.MOTOR.filled(**known)
         if motor.kind == "torque":
             return
-        numbers = {"TARGET": i, "GAIN": 1.0 / motor.gear, "LEAST": least, "GREATEST": greatest}
+        numbers: dict[str, float] = {"TARGET": i, "GAIN": 1.0 / motor.gear, "LEAST": least, "GREATEST": greatest}
         if motor.kind == "velocity":
             numbers |= {"MODE": at.VELOCITY, "GAMMA": 1.0 / (motor.gear**2 * motor.kv)}
         else:
@@ -172,6 +172,5 @@ class Writer:
         words = ("JOINTS", "MEASURES", "CONSTRAINTS", "ROWS", "MOTORS", "DRIVES")
         names = (*words, *(f"AT_{word}" for word in words))
         head = at.HEADER.filled(**dict(zip(names, header, strict=True)))
-        return np.array(
-            [*head, *(x for part in parts for record in part for x in record), *(x for d in self.drives for x in d.coefficients)]
-        )
+        records = (x for part in parts for record in part for x in record)
+        return np.array([*head, *records, *(x for d in self.drives for x in d.coefficients)])

@@ -277,7 +277,7 @@ def test_a_tilt_of_120_degrees_returns_to_the_axis_and_not_to_its_reverse(kind):
 
 
 def shafts(kind, second, turn=None, **more):
-    """Two shafts in bearings, joined at the origin; the axis of the second bearing is given as it is seen when the shaft is turned by `turn`."""
+    """Two shafts in bearings, joined at the origin; second: axis of the second bearing, of a shaft that is turned by `turn`."""
     m = dal.Model("shafts")
     m.add_body("in", MASS, I)
     m.add_body("out", MASS, I)
