@@ -122,8 +122,9 @@ def rolled(joint: Nonholonomic) -> list[Measure]:
 
 
 class Free(NamedTuple):
-    """Free directions of a joint: what its rates, its strains and its limits are measured by. Coordinates in R^n serve as all three."""
+    """Free directions of a joint: coordinates in R^n, and what its rates, its strains and its limits are measured by."""
 
+    coordinates: list[Measure]
     rates: list[Measure]
     strains: list[Measure]
     bounded: Measure | None
@@ -151,6 +152,6 @@ def free(loop: Loop) -> Free:
     if loop.kind == "spherical":
         spins = [Measure(f"{x} spin", at.SPIN, b=e) for x, e in zip("xyz", np.eye(3), strict=True)]
         strains = [Measure(f"{x} rotation", at.VECTOR, e) for x, e in zip("xyz", np.eye(3), strict=True)]
-        return Free(spins, strains, Measure("angle", at.BEND))
+        return Free([], spins, strains, Measure("angle", at.BEND))
     found = _coordinates(loop) if loop.kind in KINDS else []
-    return Free(found, found, found[0] if found else None)
+    return Free(found, found, found, found[0] if found else None)

@@ -10,6 +10,7 @@ Joints that join a body to itself, or the world to the world, move nothing: they
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -85,6 +86,7 @@ class BodySystem:
     strength: Array  # (joints,) N, infinite where a joint cannot break
     measures: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, str], ...]
+    coordinates: dict[tuple[str, int], int]  # (joint, number of its coordinate) -> measure, where something acts on the joint
     drives: tuple[Drive | TableDrive, ...]  # machine code lives as long as these
     system: Array  # kernels/bodies/layout.py
     tree: Array  # the same machine for `kernels/bodies/loads.py`; empty where no force acts beside gravity
@@ -109,10 +111,13 @@ class BodySystem:
         """(6 n,): omega and v of every body."""
         return np.ascontiguousarray(states[:, 7:]).ravel()
 
-    def room(self) -> Room:
-        """New arrays for `assemble_rows`; values start at 0, so that angles are those in (-pi, pi]."""
+    def room(self, near: Mapping[str, Array] | None = None) -> Room:
+        """New arrays for `assemble_rows`. Angles go on from those of `near`, {joint: q}; of other joints they start in (-pi, pi]."""
         m, n = self.count(at.MEASURES), self.count(at.MOTORS) + self.count(at.DRIVES)
-        return Room(np.zeros(m), np.zeros((m, 12)), np.zeros(n), np.zeros(n), np.zeros(CALL))
+        values = np.zeros(m)
+        for (joint, k), measure in self.coordinates.items():
+            values[measure] = (near or {}).get(joint, np.zeros(k + 1))[k]
+        return Room(values, np.zeros((m, 12)), np.zeros(n), np.zeros(n), np.zeros(CALL))
 
     def tree_work(self) -> Array:
         """A new array for `add_loads` to work in."""
@@ -148,6 +153,7 @@ def compile_bodies(model: Model, eps: float = EPS, steps: float = STEPS, margin:
         strength=np.array([strengths.get(name, np.inf) for name in writer.joint_names]),
         measures=tuple(writer.measure_labels),
         rows=tuple(writer.row_labels),
+        coordinates=writer.coordinates,
         drives=tuple(writer.drives),
         system=writer.array(),
         tree=compile_tree.system_array(model, {}) if _is_loaded(model) else np.zeros(0),
@@ -206,7 +212,7 @@ def _place(model: Model, index: int, lead: str, body: str) -> Place:
 def _refuse(model: Model) -> None:
     """UnsupportedError that names what body coordinates have no arrays for."""
     who = f"model {model.name!r} in body coordinates"
-    jointed = [j.name for j in model.joints if j.kind not in ("free", "fixed")]
+    jointed = [j.name for j in model.joints if j.kind != "free" and (j.kind != "fixed" or j.compliance or j.damping_time or j.strength)]
     if jointed:
         raise UnsupportedError(f"{who}: joints {', '.join(map(repr, jointed))} belong to the tree; cut the model free first.")
     coupled = [x.name for x in model.loops if x.kind == "coupling"]

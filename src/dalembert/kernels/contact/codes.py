@@ -1,10 +1,10 @@
 """Laws of constraints, and what the solvers say of themselves. With u = J x + b + sigma lam:
 
-    BILATERAL    any number of rows   u = 0
-    UNILATERAL   one row              0 <= lam, u >= 0, lam u = 0
-    BOXED        one row              low <= lam <= high; u = 0 between, u >= 0 at low, u <= 0 at high
-    CONE         rows (n, t1, t2)     |lam_t| <= mu lam_n and u in the dual cone, lam . u = 0 (associated law);
-                                      exact Coulomb: the same with u_n + mu |u_t| in place of u_n (De Saxce)
+BILATERAL    any number of rows   u = 0
+UNILATERAL   one row              0 <= lam, u >= 0, lam u = 0
+BOXED        one row              low <= lam <= high; u = 0 between, u >= 0 at low, u <= 0 at high
+CONE         rows (n, t1, t2)     |lam_t| <= mu lam_n and u in the dual cone, lam . u = 0 (associated law);
+                                  exact Coulomb: the same with u_n + mu |u_t| in place of u_n (De Saxce)
 """
 
 BILATERAL, UNILATERAL, BOXED, CONE = 0, 1, 2, 3
@@ -24,4 +24,4 @@ MORE, NEW_PAIR = 100, 101
 TOLERANCE, MOST, FLOOR, LAW, SCALE, FROM_ZERO, OPTIONS = 0, 1, 2, 3, 4, 5, 6
 
 # What it writes, float64
-RESIDUAL, FACTORS, STEPS, SOLVES, PAIRS, REPAIRED, MU, INFO = 0, 1, 2, 3, 4, 5, 6, 7
+RESIDUAL, FACTORS, STEPS, SOLVES, PAIRS, REPAIRED, MEAN, INTERIOR_STEPS, INFO = 0, 1, 2, 3, 4, 5, 6, 7, 8
