@@ -64,9 +64,7 @@ def test_lumped_bodies_have_the_energy_and_momentum_of_the_machine():
         energy += 0.5 * (m * u @ u + omega @ J @ omega) - m * x @ free.gravity
         momentum += [*(R @ J @ omega + m * np.cross(x, u)), *(m * u)]
     stored = sum(f.stored(lambda body, p: _point(free, q, body, p)) for f in free.forces)
-    wall = (
-        -free.body("wall").mass * (free.body("wall").position + matrix(free.body("wall").quaternion) @ free.body("wall").com) @ free.gravity
-    )
+    wall = -free.body("wall").mass * _point(free, q, "wall", free.body("wall").com) @ free.gravity
     springs = free.potential_energy(q) - (free.without("loop stiffness").potential_energy(q))
     assert energy + stored + wall + springs == pytest.approx(free.energy(q, v), rel=1e-13)
     np.testing.assert_allclose(momentum, free.momentum(q, v), atol=1e-12)
@@ -81,7 +79,7 @@ def test_places_are_where_the_bodies_are():
     free, q, v = started(2)
     system = compile_bodies(free)
     states, poses = system.states(q, v), free.poses(q)
-    assert system.places["wall"].index == system.places["world"].index == -1
+    assert system.places["wall"].body == system.places["world"].body == -1
     for b, T in zip(free.bodies, poses, strict=True):
         i, p, turn = system.places[b.name]
         R = np.eye(3) if i < 0 else matrix(states[i, 3:7])
@@ -161,10 +159,23 @@ def test_compliance_damping_time_and_defaults_are_in_the_rows():
     np.testing.assert_array_equal(rows[3:6, [at.COMPLIANCE, at.TAU, at.STEPS]], [[1e-4, 0.03, 0.0]] * 3)
 
 
+def test_turns_of_a_start_are_counted():
+    m = dal.Model()
+    m.add_body("b", 1.0, I)
+    m.add_joint("x", "cylindrical", "world", "b", stiffness=1.0)
+    system, q = compile_bodies(cut(m)), np.array([40.0, 0.3])
+    states = system.states(*body_state(m, q, [0.0, 0.0]))
+    for near, wanted in ((None, q - [12 * np.pi, 0]), ({"x": q}, q), ({"x": q + 3.0}, q)):
+        room = system.room(near)
+        measure(system.system, states, room.values, room.J_measures)
+        np.testing.assert_allclose([room.values[system.coordinates["x", k]] for k in range(2)], wanted, atol=1e-13)
+
+
 @pytest.mark.parametrize(
     ("build", "match"),
     [
         (lambda: jointed(), "joints 'pin' belong to the tree; cut the model free first"),
+        (lambda: jointed("fixed", strength=5.0), "joints 'pin' belong to the tree"),
         (lambda: light(), "bodies 'frame' .*cannot be free"),
         (lambda: dry(), "friction of free joints 'fly' is not handled"),
     ],
@@ -174,10 +185,10 @@ def test_what_has_no_arrays_is_refused(build, match):
         compile_bodies(build())
 
 
-def jointed():
+def jointed(kind="revolute", **acting):
     m = dal.Model()
     m.add_body("b", 1.0, I)
-    m.add_joint("pin", "revolute", "world", "b")
+    m.add_joint("pin", kind, "world", "b", **acting)
     return m
 
 

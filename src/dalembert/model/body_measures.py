@@ -3,8 +3,10 @@
 A joint is a list of groups: those of `loops.RESIDUALS`, which it holds to zero, and those of its free directions. Residuals vanish where
 those of model/loops.py do, and shifts and distances are the same numbers; of the others
 
-    turned     2 q_v, of length 2 sin(angle/2), for the rotation vector        tilted      of the same length, turned by half the hinge angle
-    twist      2 axis . q_v for its component                                  universal   divided by the sine between the axes: an angle
+    turned       2 q_v, of length 2 sin(angle/2), for the rotation vector
+    tilted       of the same length, turned by half the hinge angle about the axis (and of either sign)
+    twist        2 axis . q_v for the component of the rotation vector
+    universal    divided by the sine between the axes: an angle
 
 All directions are in world axes at the reference configuration, which are those of the joint frames.
 """
@@ -103,9 +105,9 @@ def held(loop: Loop) -> list[Measure]:
 def _wheel(joint: Nonholonomic) -> list[Measure]:
     assert joint.normal is not None and joint.radius is not None  # Nonholonomic.rolling
     axle, heading = (NONE, perpendicular(joint.normal)) if joint.axis is None else (joint.axis, NONE)
-    numbers = {"a": joint.normal, "b": axle, "c": heading, "value": joint.radius}
-    found = [Measure("heading", at.HEADING, **numbers), Measure("sideways", at.SIDEWAYS, **numbers)]
-    return [Measure("height", at.HEIGHT, **numbers), *found] if joint.contact else found
+    wanted = {"height": at.HEIGHT} if joint.contact else {}
+    wanted |= {"heading": at.HEADING, "sideways": at.SIDEWAYS}
+    return [Measure(label, what, joint.normal, axle, heading, joint.radius) for label, what in wanted.items()]
 
 
 def rolled(joint: Nonholonomic) -> list[Measure]:
@@ -120,8 +122,9 @@ def rolled(joint: Nonholonomic) -> list[Measure]:
 
 
 class Free(NamedTuple):
-    """Free directions of a joint: what its rates, its strains and its limits are measured by. Coordinates in R^n serve as all three."""
+    """Free directions of a joint: coordinates in R^n, and what its rates, its strains and its limits are measured by."""
 
+    coordinates: list[Measure]
     rates: list[Measure]
     strains: list[Measure]
     bounded: Measure | None
@@ -149,6 +152,6 @@ def free(loop: Loop) -> Free:
     if loop.kind == "spherical":
         spins = [Measure(f"{x} spin", at.SPIN, b=e) for x, e in zip("xyz", np.eye(3), strict=True)]
         strains = [Measure(f"{x} rotation", at.VECTOR, e) for x, e in zip("xyz", np.eye(3), strict=True)]
-        return Free(spins, strains, Measure("angle", at.BEND))
+        return Free([], spins, strains, Measure("angle", at.BEND))
     found = _coordinates(loop) if loop.kind in KINDS else []
-    return Free(found, found, found[0] if found else None)
+    return Free(found, found, found, found[0] if found else None)

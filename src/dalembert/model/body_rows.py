@@ -2,7 +2,7 @@
 
     of a joint            on                       law          numbers
     what it holds         residuals                BILATERAL    eps = compliance, tau = damping_time; 0: the defaults
-    drive                 coordinate - f(t)        BILATERAL    the same
+    drive                 coordinate - f(t)        BILATERAL    the defaults
     stiffness             coordinate - rest        BILATERAL    eps = 1/stiffness, tau = 0
     damping               rate                     BILATERAL    gamma = 1/damping
     friction              rate                     BOXED        |force| <= friction, on every degree of freedom by itself
@@ -42,6 +42,11 @@ class Defaults:
     margin: float
 
 
+def _key(measure: Measure) -> str:
+    """What tells the measures of a joint apart."""
+    return f"{measure.what} {measure.label}"
+
+
 @dataclass
 class Writer:
     """Records in the order in which they are written, and what they are called: (joint, what)."""
@@ -57,6 +62,7 @@ class Writer:
     joint_names: list[str] = field(default_factory=list)
     measure_labels: list[tuple[str, str]] = field(default_factory=list)
     row_labels: list[tuple[str, str]] = field(default_factory=list)
+    coordinates: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.motor_records = [at.MOTOR.filled(MOTOR_JOINT=-1) for _ in self.motors]
@@ -68,14 +74,14 @@ class Writer:
         soft["STEPS"] = 0.0 if loop.damping_time > 0.0 else self.defaults.steps
         self._constrain(BILATERAL, [(m, m.label, {"MODE": at.POSITION, **soft}) for m in held(loop)], holds=True)
         directions = free(loop)
-        self._drive(loop, directions.rates, soft)
+        self._drive(loop, directions.coordinates)
         self._act(loop, directions.rates, directions.strains)
         if loop.limits is not None and directions.bounded is not None:
-            self._limit(directions.bounded, *loop.limits, soft)
+            self._limit(directions.bounded, *loop.limits)
         for i, motor in enumerate(self.motors):
             if motor.joint == loop.name:
-                self._drive_by_motor(i, motor, directions.rates[0])
-        self._close()
+                self._drive_by_motor(i, motor, directions.coordinates[0])
+        self._close(directions.coordinates)
 
     def add_nonholonomic(self, joint: Nonholonomic, **ends: Any) -> None:
         """A rolling or knife-edge joint."""
@@ -90,7 +96,10 @@ class Writer:
         self.joint_names.append(name)
         self._ends, self._known, self._first = ends, dict[str, int](), len(self.measures)
 
-    def _close(self) -> None:
+    def _close(self, coordinates: Sequence[Measure] = ()) -> None:
+        for k, measure in enumerate(coordinates):
+            if _key(measure) in self._known:
+                self.coordinates[self.joint_names[-1], k] = self._known[_key(measure)]
         self.joints.append(at.JOINT.filled(FIRST_MEASURE=self._first, LAST_MEASURE=len(self.measures), **self._ends))
 
     def _default(self, mode: int) -> dict[str, float]:
@@ -98,7 +107,7 @@ class Writer:
 
     def _measure(self, measure: Measure) -> int:
         """The number of a measure of this joint, which is written when it is first asked for."""
-        key = f"{measure.what} {measure.label}"
+        key = _key(measure)
         if key not in self._known:
             self._known[key] = len(self.measures)
             self.measures.append(measure.record())
@@ -115,10 +124,10 @@ class Writer:
         joint, last = len(self.joints), len(self.rows)
         self.constraints.append(at.CONSTRAINT.filled(OF_JOINT=joint, LAW=law, FIRST_ROW=start, LAST_ROW=last, HOLDS=holds))
 
-    def _drive(self, loop: Loop, coordinates: list[Measure], soft: dict[str, float]) -> None:
+    def _drive(self, loop: Loop, coordinates: list[Measure]) -> None:
         for k, drive in (loop.drive or {}).items():
             target = {"TARGET": len(self.motors) + len(self.drives), "GAIN": 1.0}
-            self._constrain(BILATERAL, [(coordinates[k], f"drive of {coordinates[k].label}", {"MODE": at.POSITION, **soft, **target})])
+            self._constrain(BILATERAL, [(coordinates[k], f"drive of {coordinates[k].label}", {**self._default(at.POSITION), **target})])
             self.drives.append(drive)
 
     def _act(self, loop: Loop, rates: list[Measure], strains: list[Measure]) -> None:
@@ -135,20 +144,20 @@ class Writer:
             for m in rates:
                 self._constrain(BOXED, [(m, f"friction of {m.label}", dry)])
 
-    def _limit(self, measure: Measure, lower: float, upper: float, soft: dict[str, float]) -> None:
-        hard = {"MODE": at.POSITION, **soft, "MARGIN": self.defaults.margin}
+    def _limit(self, measure: Measure, lower: float, upper: float) -> None:
+        hard = {**self._default(at.POSITION), "MARGIN": self.defaults.margin}
         for word, sign, bound in (("lower", 1.0, lower), ("upper", -1.0, upper)):
             if np.isfinite(bound):
                 self._constrain(UNILATERAL, [(measure, f"{word} limit", {**hard, "SIGN": sign, "REST": bound})], holds=True)
 
     def _drive_by_motor(self, i: int, motor: Motor, coordinate: Measure) -> None:
         least, greatest = motor.limit or (-np.inf, np.inf)
-        known = {"MOTOR_JOINT": len(self.joints), "MOTOR_MEASURE": self._measure(coordinate)}
+        known: dict[str, float] = {"MOTOR_JOINT": len(self.joints), "MOTOR_MEASURE": self._measure(coordinate)}
         known |= {"MOTOR_LEAST": least, "MOTOR_GREATEST": greatest, "MOTOR_GEAR": motor.gear if motor.kind == "torque" else 0.0}
         self.motor_records[i] = at.MOTOR.filled(**known)
         if motor.kind == "torque":
             return
-        numbers = {"TARGET": i, "GAIN": 1.0 / motor.gear, "LEAST": least, "GREATEST": greatest}
+        numbers: dict[str, float] = {"TARGET": i, "GAIN": 1.0 / motor.gear, "LEAST": least, "GREATEST": greatest}
         if motor.kind == "velocity":
             numbers |= {"MODE": at.VELOCITY, "GAMMA": 1.0 / (motor.gear**2 * motor.kv)}
         else:
@@ -172,6 +181,5 @@ class Writer:
         words = ("JOINTS", "MEASURES", "CONSTRAINTS", "ROWS", "MOTORS", "DRIVES")
         names = (*words, *(f"AT_{word}" for word in words))
         head = at.HEADER.filled(**dict(zip(names, header, strict=True)))
-        return np.array(
-            [*head, *(x for part in parts for record in part for x in record), *(x for d in self.drives for x in d.coefficients)]
-        )
+        records = (x for part in parts for record in part for x in record)
+        return np.array([*head, *records, *(x for d in self.drives for x in d.coefficients)])

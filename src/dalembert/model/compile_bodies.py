@@ -10,8 +10,9 @@ Joints that join a body to itself, or the world to the world, move nothing: they
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,9 @@ from dalembert.kernels.bodies.states import STATE, from_states, to_states
 from dalembert.kernels.bodies.targets import CALL
 from dalembert.model import compile_tree
 from dalembert.model.body_rows import Defaults, Writer
-from dalembert.model.loops import ONE
+from dalembert.model.loops import ONE, Loop
 from dalembert.model.lumps import Rigid, lump
+from dalembert.model.nonholonomic import Nonholonomic
 from dalembert.model.parts import WORLD
 from dalembert.model.rotation import quat_conj, quat_mul, rotate
 
@@ -38,9 +40,9 @@ MARGIN = 1e-3  # m, rad: limits that are further away sleep
 
 
 class Place(NamedTuple):
-    """Frame of a body in the frame of the lumped body that it is part of; index -1: of the world."""
+    """Frame of a body in the frame of the lumped body that it is part of; -1: of the world."""
 
-    index: int
+    body: int
     position: Array
     quaternion: Array
 
@@ -84,6 +86,7 @@ class BodySystem:
     strength: Array  # (joints,) N, infinite where a joint cannot break
     measures: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, str], ...]
+    coordinates: dict[tuple[str, int], int]  # (joint, number of its coordinate) -> measure, where something acts on the joint
     drives: tuple[Drive | TableDrive, ...]  # machine code lives as long as these
     system: Array  # kernels/bodies/layout.py
     tree: Array  # the same machine for `kernels/bodies/loads.py`; empty where no force acts beside gravity
@@ -108,10 +111,13 @@ class BodySystem:
         """(6 n,): omega and v of every body."""
         return np.ascontiguousarray(states[:, 7:]).ravel()
 
-    def room(self) -> Room:
-        """New arrays for `assemble_rows`; values start at 0, so that angles are those in (-pi, pi]."""
+    def room(self, near: Mapping[str, Array] | None = None) -> Room:
+        """New arrays for `assemble_rows`. Angles go on from those of `near`, {joint: q}; of other joints they start in (-pi, pi]."""
         m, n = self.count(at.MEASURES), self.count(at.MOTORS) + self.count(at.DRIVES)
-        return Room(np.zeros(m), np.zeros((m, 12)), np.zeros(n), np.zeros(n), np.zeros(CALL))
+        values = np.zeros(m)
+        for (joint, k), measure in self.coordinates.items():
+            values[measure] = (near or {}).get(joint, np.zeros(k + 1))[k]
+        return Room(values, np.zeros((m, 12)), np.zeros(n), np.zeros(n), np.zeros(CALL))
 
     def tree_work(self) -> Array:
         """A new array for `add_loads` to work in."""
@@ -120,8 +126,8 @@ class BodySystem:
     def arrays(self, constraints: int = 0, rows: int = 0) -> Rows:
         """New arrays for the joints and so many further constraints and rows."""
         m, r = self.count(at.CONSTRAINTS) + constraints, self.count(at.ROWS) + rows
-        whole = (np.zeros((m, 2), np.int64), np.zeros(m, np.int64), np.zeros(m + 1, np.int64))
-        return Rows(*whole, np.zeros((r, 12)), *(np.zeros(r) for _ in range(4)), np.zeros(m))
+        bodies, kind, first = np.zeros((m, 2), np.int64), np.zeros(m, np.int64), np.zeros(m + 1, np.int64)
+        return Rows(bodies, kind, first, np.zeros((r, 12)), np.zeros(r), np.zeros(r), np.zeros(r), np.zeros(r), np.zeros(m))
 
 
 def compile_bodies(model: Model, eps: float = EPS, steps: float = STEPS, margin: float = MARGIN) -> BodySystem:
@@ -133,7 +139,7 @@ def compile_bodies(model: Model, eps: float = EPS, steps: float = STEPS, margin:
     _need_inertia(model, bodies)
     index = {WORLD: -1, **{name: i for i, name in enumerate(names)}}
     places = {b: _place(model, index[lead[b]], lead[b], b) for b in lead}
-    writer, left_out = _write(model, {b: (p.index, wholes.get(lead[b])) for b, p in places.items()}, Defaults(eps, steps, margin))
+    writer, left_out = _write(model, {b: (p.body, wholes.get(lead[b])) for b, p in places.items()}, Defaults(eps, steps, margin))
     strengths = {x.name: x.strength or np.inf for x in model.loops}
     return BodySystem(
         names=tuple(names),
@@ -147,6 +153,7 @@ def compile_bodies(model: Model, eps: float = EPS, steps: float = STEPS, margin:
         strength=np.array([strengths.get(name, np.inf) for name in writer.joint_names]),
         measures=tuple(writer.measure_labels),
         rows=tuple(writer.row_labels),
+        coordinates=writer.coordinates,
         drives=tuple(writer.drives),
         system=writer.array(),
         tree=compile_tree.system_array(model, {}) if _is_loaded(model) else np.zeros(0),
@@ -160,23 +167,25 @@ def _is_loaded(model: Model) -> bool:
 def _write(model: Model, of: dict[str, tuple[int, Rigid | None]], defaults: Defaults) -> tuple[Writer, list[str]]:
     """All joints, and the names of those that move nothing. of: body -> (index, the whole that it is part of)."""
     writer, left_out = Writer(defaults, tuple(model.motors)), []
-    for x in (*model.loops, *model.nonholonomic):
-        (a, whole_a), (b, whole_b) = of[x.parent], of[x.child]
-        if a == b:
-            left_out.append(x.name)
-            continue
-        anchor, point = x.anchor, x.anchor if x.point is None else x.point
-        turn = getattr(x, "turn", ONE)
-        ends = {
-            "BODY_A": a,
-            "BODY_B": b,
-            "ARM_A": _arm(whole_a, anchor),
-            "ARM_B": _arm(whole_b, point),
-            "FRAME_A": _frame(whole_a),
-            "FRAME_B": quat_mul(_frame(whole_b), quat_conj(turn)),
-        }
-        (writer.add_nonholonomic if x.name in model._nonholonomic else writer.add_loop)(x, **ends)
+    for loop in model.loops:
+        if of[loop.parent][0] == of[loop.child][0]:
+            left_out.append(loop.name)
+        else:
+            writer.add_loop(loop, **_ends(of, loop, loop.point, loop.turn))
+    for joint in model.nonholonomic:
+        if of[joint.parent][0] == of[joint.child][0]:
+            left_out.append(joint.name)
+        else:
+            writer.add_nonholonomic(joint, **_ends(of, joint, joint.anchor if joint.point is None else joint.point, ONE))
     return writer, left_out
+
+
+def _ends(of: dict[str, tuple[int, Rigid | None]], joint: Loop | Nonholonomic, point: Array, turn: Array) -> dict[str, Any]:
+    """Bodies, arms and frames of the record of a joint; turn: from the child as it stands to as it is to stand."""
+    (a, whole_a), (b, whole_b) = of[joint.parent], of[joint.child]
+    arms = {"ARM_A": _arm(whole_a, joint.anchor), "ARM_B": _arm(whole_b, point)}
+    frames = {"FRAME_A": _frame(whole_a), "FRAME_B": quat_mul(_frame(whole_b), quat_conj(turn))}
+    return {"BODY_A": a, "BODY_B": b, **arms, **frames}
 
 
 def _arm(whole: Rigid | None, where: Array) -> Array:
@@ -203,7 +212,7 @@ def _place(model: Model, index: int, lead: str, body: str) -> Place:
 def _refuse(model: Model) -> None:
     """UnsupportedError that names what body coordinates have no arrays for."""
     who = f"model {model.name!r} in body coordinates"
-    jointed = [j.name for j in model.joints if j.kind not in ("free", "fixed")]
+    jointed = [j.name for j in model.joints if j.kind != "free" and (j.kind != "fixed" or j.compliance or j.damping_time or j.strength)]
     if jointed:
         raise UnsupportedError(f"{who}: joints {', '.join(map(repr, jointed))} belong to the tree; cut the model free first.")
     coupled = [x.name for x in model.loops if x.kind == "coupling"]
@@ -219,6 +228,6 @@ def _need_inertia(model: Model, bodies: list[Rigid]) -> None:
     light = [b.body.name for b in bodies if b.mass <= 0.0 or np.linalg.eigvalsh(b.inertia)[0] <= 1e-14 * np.trace(b.inertia)]
     if light:
         raise UnsupportedError(
-            f"model {model.name!r} in body coordinates: bodies {', '.join(map(repr, light))} (with what is fixed to them) have no mass or no "
-            "inertia about some axis, so they cannot be free."
+            f"model {model.name!r} in body coordinates: bodies {', '.join(map(repr, light))} (with what is fixed to them) have no mass or "
+            "no inertia about some axis, so they cannot be free."
         )

@@ -48,8 +48,9 @@ class Loops(ABC):
 
         kind: spherical fixed revolute prismatic cylindrical universal planar homokinetic slot; "distance": anchor and point stay `length`
         apart (None: as they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
-        acting: damping, friction, stiffness, limits, rest of kinds that joints have too; compliance, damping_time, strength of all. They are data:
-        `forward_dynamics` knows damping and stiffness; steppers refuse what they do not handle, as "loop damping" and the like.
+        acting: damping, friction, stiffness, limits, rest of kinds that joints have too; compliance, damping_time, strength of all.
+        drive: as of a joint. They are data: `forward_dynamics` knows damping and stiffness; steppers refuse what they do not handle, as
+        "loop damping" and the like.
         """
         self._change()
         loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial, drive, **acting)

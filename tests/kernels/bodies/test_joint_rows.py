@@ -8,6 +8,7 @@ from dalembert.kernels.bodies import layout as at
 from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces
 from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact.codes import BILATERAL
+from dalembert.model import body_state, cut
 from dalembert.model.compile_bodies import compile_bodies
 from dalembert.model.rotation import quat_about, quat_exp, quat_mul, rotate
 
@@ -161,6 +162,23 @@ def test_a_torque_motor_is_a_known_force_within_its_limit():
         np.testing.assert_allclose(push, [0, 0, torque, 0, 0, 0], atol=1e-15)
 
 
+def test_a_motor_between_two_bodies_pushes_both_and_works_along_its_coordinate():
+    m = dal.Model("slider")
+    m.add_body("a", MASS, I, com=(0.1, 0.2, 0), pose=((0.3, 0, 0), quat_exp(np.array([0.4, 0.1, 0.2]))))
+    m.add_body("b", MASS, I, com=(0, 0.2, 0.1), pose=((0.5, 1, 0), quat_exp(np.array([-0.4, 0.1, 0.7]))))
+    m.add_loop("x", "prismatic", "a", "b", (0, 0, 1), (0.6, 0, 0.8))
+    m.add_motor("m", "x", "torque")
+    run, push = Machine(m), np.zeros(12)
+    run.assemble()
+    run.inputs[0] = 7.0
+    add_motor_forces(run.system.system, run.inputs, run.room.J_measures, push)
+    np.testing.assert_allclose(push[3:6], [-4.2, 0, -5.6], atol=1e-14)
+    np.testing.assert_allclose(push[9:], [4.2, 0, 5.6], atol=1e-14)
+    states = run.system.states(m.neutral(), np.random.default_rng(0).normal(size=12))
+    turned = [rotate(s[3:7], push[6 * i : 6 * i + 3]) + np.cross(s[:3], push[6 * i + 3 : 6 * i + 6]) for i, s in enumerate(states)]
+    np.testing.assert_allclose(sum(turned), 0.0, atol=1e-14)  # no momentum comes from within
+
+
 def test_damping_and_springs_follow_their_recurrences():
     """Damper: v_k+1 = v_k/(1 + c h/m). Spring without tau: the implicit midpoint rule, forces by (q_k+1 + 2 q_k + q_k-1)/4."""
     m = Machine(one("prismatic", damping=3.0))
@@ -277,7 +295,7 @@ def test_a_tilt_of_120_degrees_returns_to_the_axis_and_not_to_its_reverse(kind):
 
 
 def shafts(kind, second, turn=None, **more):
-    """Two shafts in bearings, joined at the origin; the axis of the second bearing is given as it is seen when the shaft is turned by `turn`."""
+    """Two shafts in bearings, joined at the origin; second: axis of the second bearing, of a shaft that is turned by `turn`."""
     m = dal.Model("shafts")
     m.add_body("in", MASS, I)
     m.add_body("out", MASS, I)
@@ -324,6 +342,25 @@ def test_a_homokinetic_joint_turns_evenly(angle):
         m.states[0, 3:7], m.states[1, 3:7] = spun, quat_mul(bent, spun)
         assert ratio(m, z, z) == pytest.approx(1.0, rel=ROUND_OFF)
         assert abs(m.value("twist")) < 1e-14
+
+
+def test_a_double_pendulum_moves_as_in_joint_coordinates():
+    """In a plane no gyroscopic torque acts, so the dense step is whole. From rest it is of first order."""
+    m = dal.Model("double pendulum")
+    for i in range(2):
+        m.add_body(f"rod{i}", 1.0 + i, (0.1, 0.1, 0.1), com=(0.1, 0, -0.5), pose=((0, 0, -i), (1, 0, 0, 0)))
+        m.add_joint(f"pin{i}", "revolute", "world" if i == 0 else "rod0", f"rod{i}", (0, 0, -i), (0, 1, 0), damping=0.2, stiffness=1.0)
+    start, end = [0.5, -0.3], 0.96
+    exact = dal.simulate(m, "mk8", h=0.01, t_end=end, q0=start).q[-1]
+    free, errors, steps = cut(m), [], [0.005 / 2**k for k in range(4)]
+    for h in steps:
+        run = Machine(free, h=h)
+        run.states = run.system.states(*body_state(m, start, [0.0, 0.0]))
+        run.step(round(end / h))
+        run.assemble()
+        errors.append(np.abs([run.value("angle", f"pin{i}") - exact[i] for i in range(2)]).max())
+    assert np.polyfit(np.log(steps), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.1)
+    assert errors[-1] < 0.01
 
 
 def test_a_broken_joint_keeps_its_place_and_lets_go():

@@ -20,7 +20,7 @@ LOCK = 2  # 2 a . q_v, of the q with q_s >= 0
 TILT = 3  # 2 a . q_v, of q as it comes: its sign does not jump where a hinge has made half a turn
 CROSS = 4  # scale (a . b - value)
 DISTANCE = 5  # |d| - value
-ABOUT = 6  # angle about a, in (-pi, pi] and continued
+ABOUT = 6  # angle about a; angles (6 to 8) are in (-pi, pi] and continued
 FIRST = 7  # first angle of a universal joint with axes a, b
 SECOND = 8  # its second angle
 VECTOR = 9  # a . log(q)
@@ -30,7 +30,6 @@ HEIGHT = 12  # wheel or ball of radius `value`, centre at the place on B, axle b
 HEADING = 13  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
 SIDEWAYS = 14  # rate alone: velocity of its lowest point along normal x heading
 BLADE = 15  # rate alone: velocity of the place on B along b
-ANGLES = (ABOUT, FIRST, SECOND)
 
 # what a row asks of a measure
 POSITION, VELOCITY = 0, 1

@@ -233,7 +233,7 @@ def write(J, m, column, q, torque, force):
 @inline
 def is_angle(what):
     """Measures that go on beyond half a turn."""
-    return what == ABOUT or what == FIRST or what == SECOND
+    return ABOUT <= what <= SECOND
 
 
 @inline
