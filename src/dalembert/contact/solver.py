@@ -37,8 +37,6 @@ LAWS = {"associated": codes.ASSOCIATED, "coulomb": codes.COULOMB}
 METHODS = ("direct", "gauss-seidel")
 #: sigma is multiplied by these, one after the other
 CONTINUATION = (1e4, 1e2, 10.0)
-#: a pattern is made anew when fewer than this part of its pairs still touch
-WORN = 0.7
 
 
 @dataclass(frozen=True)
@@ -193,6 +191,7 @@ class StepSolver:
         self._deadline = math.inf if o.max_time is None else perf_counter() + o.max_time
         self._numbers[codes.FLOOR], self._numbers[codes.LAW] = o.floor, LAWS[o.law]
         self._info[:] = 0.0
+        self._factor.kept[:] = 0  # a factor of an earlier step would make the last digits depend on history
         step, w = problem.step(), self._work
         w.lam[:rows], w.start[: 6 * n] = problem.impulses, problem.start
         branch = self._sweeps(step, o) if o.method == "gauss-seidel" else self._direct(step, o)
@@ -204,7 +203,7 @@ class StepSolver:
 
     def _direct(self, step: Step, o: SolverOptions) -> str:
         status = self._call(codes.START, step, scale=1.0)
-        worn = status == OK and self._info[PAIRS] < WORN * self._pattern.size[2]
+        worn = status == OK and self._info[PAIRS] != self._pattern.size[2]  # the order is a function of the pairs: a resumed run repeats it
         if status == codes.NEW_PAIR or worn:
             self._analyse(step)
             self._call(codes.START, step, scale=1.0)
