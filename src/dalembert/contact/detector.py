@@ -116,7 +116,7 @@ class Detector:
 
     # memory ------------------------------------------------------------------------------------------------------------------------
 
-    def match(self) -> Array:
+    def match(self) -> Any:
         """(count,): for each contact its place among the remembered ones, or -1."""
         m, c = self._memory, self._found
         if len(self._matched) < self.count:
@@ -125,8 +125,8 @@ class Detector:
         matching.match(c.key, c.feature, c.point, self.count, m["keys"], m["features"], m["points"], scale, self.near, self._matched)
         return self._matched[: self.count]
 
-    def warm_start(self, lam: Array) -> Array:
-        """Write the remembered impulses of matched contacts into lam (count, 3), normal and two tangents; 0 for new ones. Returns match()."""
+    def warm_start(self, lam: Array) -> Any:
+        """Write the remembered impulses of matched contacts into lam (count, 3), normal and two tangents; new ones: 0. Returns match()."""
         matched = self.match()
         matching.to_frames(self._frames, matched, self._memory["impulses"], self.count, lam)
         return matched
