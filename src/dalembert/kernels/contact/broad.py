@@ -8,7 +8,7 @@ depend on the order in which they were found, nor on the past.
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact.filters import touch
-from dalembert.kernels.contact.tables import HULL, PAIRS, PLANE, SORT_AXIS, SPHERE
+from dalembert.kernels.contact.tables import LARGE_HULL, PAIRS, PLANE, SORT_AXIS, SPHERE
 from dalembert.kernels.quat import mul, normalise, rotate
 
 MOVES = 16  # per shape, before heap sort takes over
@@ -152,7 +152,7 @@ def over_planes(shapes, filters, margin, work):
             continue
         n = (work.R[p, 0, 2], work.R[p, 1, 2], work.R[p, 2, 2])
         for i in range(n_shapes):
-            if SPHERE <= shapes.kind[i] <= HULL and shapes.owner[i] >= 0:
+            if SPHERE <= shapes.kind[i] <= LARGE_HULL and shapes.owner[i] >= 0:
                 height = 0.0
                 for k in range(3):
                     height += n[k] * ((work.low[i, k] if n[k] > 0.0 else work.high[i, k]) - work.c[p, k])
