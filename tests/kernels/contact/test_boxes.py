@@ -7,7 +7,7 @@ import pytest
 import dalembert as dal
 from dalembert.contact.detector import Detector
 from dalembert.contact.scene import Scene
-from dalembert.kernels.contact.boxes import NO_AXIS, choose, direction, separations
+from dalembert.kernels.contact.boxes import NEAREST_FEATURE, NO_AXIS, choose, direction, separations
 
 UP = np.array([1.0, 0.0, 0.0, 0.0])
 CUBE = (0.2, 0.2, 0.2)
@@ -192,3 +192,22 @@ def test_a_nearly_flat_edge_gives_way_to_the_face_and_comes_back_beyond_twice_th
         rest = 0.1 + 0.1 * np.cos(tilt) ** 2 - 0.002  # deep enough that edges are the least
         count = len(found(detector, [(0, 0, 0), (0.1, 0.1, rest)], [UP, q]).gap)
         assert (count >= points) if tilt < 0.07 else count >= 1
+
+
+def test_boxes_that_are_apart_are_found_at_their_distance_or_nearer():
+    """Random pairs with a wide margin: a contact if coal's distance is within it, with a gap of at most that distance."""
+    rng, corners = np.random.default_rng(11), 0
+    for half, c, R in random_pairs(1500, 12):
+        c = c * rng.uniform(1.5, 2.5)
+        distance, _ = by_coal(half, c, R)
+        if not 0.0 < distance < 0.06:
+            continue
+        detector = two(2 * half, margin=0.05)
+        q = np.array([dal.quat.from_matrix(r) for r in R])
+        contacts = found(detector, c, q)
+        if 1e-4 < distance < 0.049:
+            assert 1 <= len(contacts.gap) and 0.0 < contacts.gap.min() <= distance + 1.1e-3  # ten times the tolerance of clipping
+        if NEAREST_FEATURE in contacts.feature:
+            corners += 1
+            assert contacts.gap[contacts.feature == NEAREST_FEATURE] == pytest.approx(distance, abs=1e-4)
+    assert corners > 5
