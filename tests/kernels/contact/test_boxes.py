@@ -195,16 +195,16 @@ def test_a_nearly_flat_edge_gives_way_to_the_face_and_comes_back_beyond_twice_th
 
 
 def test_boxes_that_are_apart_are_found_at_their_distance_or_nearer():
-    """Random pairs with a wide margin: a contact if coal's distance is within it, with a gap of at most that distance."""
+    """Random fast pairs: a contact if coal's distance is within the margin and the reach of both, with a gap of at most that distance."""
     rng, corners = np.random.default_rng(11), 0
     for half, c, R in random_pairs(1500, 12):
         c = c * rng.uniform(1.5, 2.5)
         distance, _ = by_coal(half, c, R)
         if not 0.0 < distance < 0.06:
             continue
-        detector = two(2 * half, margin=0.05)
-        q = np.array([dal.quat.from_matrix(r) for r in R])
-        contacts = found(detector, c, q)
+        detector = two(2 * half)
+        detector.detect(c, np.array([dal.quat.from_matrix(r) for r in R]), np.full(2, 0.023))
+        contacts = detector.contacts
         if 1e-4 < distance < 0.049:
             assert len(contacts.gap) >= 1 and 0.0 < contacts.gap.min() <= distance + 1.1e-3  # ten times the tolerance of clipping
         if NEAREST_FEATURE in contacts.feature:

@@ -55,7 +55,8 @@ def _of_pair(shapes, work, settings, i, j, margin, kept, found, at):
     if shapes.kind[i] == BOX and shapes.kind[j] == BOX:
         scale = min(shapes.scale[i], shapes.scale[j])
         slack, clip = scale * settings.slack, scale * settings.clip
-        return boxes(shapes, work, i, j, margin, slack, clip, settings.angle, kept, found, at)
+        fast = margin > 2.0 * scale * settings.margin
+        return boxes(shapes, work, i, j, margin, fast, slack, clip, settings.angle, kept, found, at)
     if shapes.kind[i] == HULL or shapes.kind[j] == HULL:  # see hulls.py
         return 0, NO_AXIS
     return with_ball(shapes, work, i, j, margin, found, at), NO_AXIS
