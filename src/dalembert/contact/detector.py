@@ -189,12 +189,14 @@ class Detector:
 def _work(scene: Scene, capacity: int) -> Work:
     n, kind = len(scene.placed), scene.shapes.kind
     ints: Any = np.int64
+    order = np.flatnonzero((kind == SPHERE) | (kind == BOX) | (kind == HULL)).astype(ints)
     return Work(
         c=np.zeros((n, 3)),
         R=np.zeros((n, 3, 3)),
         low=np.zeros((n, 3)),
         high=np.zeros((n, 3)),
-        order=np.flatnonzero((kind == SPHERE) | (kind == BOX) | (kind == HULL)).astype(ints),
+        order=order,
+        sorted_boxes=np.zeros((len(order), 5)),
         start=np.zeros(n + 1, dtype=ints),
         pairs=np.zeros((capacity, 2), dtype=ints),
         second=np.zeros(capacity, dtype=ints),

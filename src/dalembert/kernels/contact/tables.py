@@ -63,6 +63,7 @@ class Work(NamedTuple):
     low: Any  # (S, 3) bounding boxes, grown by the margin
     high: Any  # (S, 3)
     order: Any  # (n,) shapes that are swept, in the order of their lower ends
+    sorted_boxes: Any  # (n, 5) their bounding boxes in that order
     start: Any  # (S + 1,) first candidate of each shape
     pairs: Any  # (capacity, 2) candidates as they are found
     second: Any  # (capacity,) the same by rows: partners of each shape, ascending
