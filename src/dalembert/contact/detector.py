@@ -68,7 +68,8 @@ class Detector:
     def detect(self, x: Array, q: Array, reach: Array | None = None) -> int:
         """Find the contacts of bodies at x (n, 3), q (n, 4). reach (n,): how much nearer each may come in the step. Returns how many there
         are, or -1 where a state is not finite."""
-        extra = self._still if reach is None else reach
+        x, q = np.ascontiguousarray(x, dtype=float), np.ascontiguousarray(q, dtype=float)
+        extra = self._still if reach is None else np.ascontiguousarray(reach, dtype=float)
         m, scene = self._memory, self.scene
         status = GROW
         while status == GROW:
