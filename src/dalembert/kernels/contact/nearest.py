@@ -21,7 +21,7 @@ def _moved(p, s, u):
     return (p[0] + s * u[0], p[1] + s * u[1], p[2] + s * u[2])
 
 
-@inline
+@kernel
 def on_box(c, R, half, A, p):
     """The point of a box nearest to p."""
     out = (c[A, 0], c[A, 1], c[A, 2])
@@ -32,7 +32,7 @@ def on_box(c, R, half, A, p):
     return out
 
 
-@inline
+@kernel
 def _corner(c, R, half, A, signs, skip):
     """Corner of a box by three bits; the middle of the edge along axis `skip`."""
     p = (c[A, 0], c[A, 1], c[A, 2])
@@ -42,7 +42,7 @@ def _corner(c, R, half, A, signs, skip):
     return p
 
 
-@inline
+@kernel
 def between(p, u, d, q, v, e):
     """Nearest points of segments p + s u, |s| <= d, and q + t v, |t| <= e; u and v unit vectors."""
     r, b = sub(q, p), dot(u, v)
