@@ -20,7 +20,7 @@ from dalembert.report.facts import EPS, ratio
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.report.tree_facts import TreeFacts
 
-PASSIVE = ("contact", "friction", "impact", "limits", "joints", "joint friction", "damping")
+PASSIVE = ("contact", "friction", "impact", "limits", "joints", "joint_friction", "damping")
 ELASTIC = {"spring", "stiffness", "loop stiffness"}
 DEEP, OPEN = 0.1, 1e-3  # of the smallest shape; of the machine
 GAIN = 0.01  # of the energy that moved
