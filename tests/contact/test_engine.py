@@ -88,7 +88,8 @@ def test_a_push_moves_a_box_by_newton_and_coulomb():
 def test_linear_momentum_of_colliding_bodies_is_kept():
     m = dal.Model("two", gravity=(0, 0, 0))
     for k in range(2):
-        m.add_body(f"b{k}", 1.0 + k, (0.004, 0.004, 0.004), pose=((0.5 * k, 0.02 * k, 0), (1, 0, 0, 0)), shapes=[dal.Sphere(0.1, friction=0.3)])
+        ball = dal.Sphere(0.1, friction=0.3)
+        m.add_body(f"b{k}", 1.0 + k, ball.inertia(1.0 + k), pose=((0.5 * k, 0.02 * k, 0), (1, 0, 0, 0)), shapes=[ball])
     traj = dal.simulate(m, h=H, t_end=2.0, v0=[0, 0, 0, 1.0, 0, 0, 0, 0, 5.0, 0, 0, 0])
     assert np.any(traj.solver["contacts"] > 0)
     assert np.abs(traj.momentum[:, 3:] - traj.momentum[0, 3:]).max() < 1e-14
