@@ -8,8 +8,9 @@ The way to a solution (measured on piles: the numbers are in the defaults of `So
        interior point's answer stays where that does not help.
     4. Where neither reaches `interior_tol`: Newton with sigma raised and lowered again in steps ("continuation").
 
-Exact Coulomb: 2 and 3 with the shift mu |u_t| of the last round, the interior point with the shift inside; the rounds end at the tolerance or
-where they no longer gain. The residual that is reported is always recomputed from the impulses, for the law that was asked for.
+Exact Coulomb: where 3 begins, the interior point with the shift mu |u_t| inside; then rounds of Newton with the shift of the last
+round, accelerated, until the tolerance is met or nothing is gained. The residual that is reported is always recomputed from the impulses,
+for the law that was asked for.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class SolverOptions:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """status: OK, NOT_CONVERGED or NOT_FINITE of `kernels/status.py`; OK: residual <= tol, or <= interior_tol where that was the aim.
+    """status: OK, NOT_CONVERGED or NOT_FINITE of `kernels/status.py`; OK: residual <= max(tol, interior_tol).
 
     residual: natural residual of the law that was asked for, m/s. branch: warm, rest, interior, polished, continuation, sweeps; with
     " (time)" where max_time ended it. x: velocities, valid until the next solve; impulses are in the problem.
@@ -89,7 +90,7 @@ class StepResult:
 
     @property
     def ok(self) -> bool:
-        """Whether the tolerance was met."""
+        """Whether the residual is at most max(tol, interior_tol)."""
         return self.status == OK
 
 
@@ -105,7 +106,7 @@ class StepSolver:
         self.analyses = 0  # how often an order was made
         self._room = (0, 0, 0)  # bodies, constraints, rows
         self._numbers, self._info = np.zeros(OPTIONS), np.zeros(INFO)
-        self._block = np.zeros((3, 3))
+        self._block, self._bodies = np.zeros((3, 3)), 0
         self._run = bare(first_class(run, RUN))
         self._grow(1, 1, 1)
         self._deadline = math.inf
@@ -114,17 +115,21 @@ class StepSolver:
 
     def _grow(self, n: int, m: int, rows: int) -> None:
         n, m, rows = (_roomier(h, w) if w > h else h for h, w in zip(self._room, (n, m, rows), strict=True))
-        of = np.zeros
-        self._room = (n, m, rows)
-        r, i = (lambda *s: of((*s, rows))), (lambda size: of(size, dtype=np.int64))
+        self._room, of = (n, m, rows), np.zeros
+        r, b, i = (lambda *shape: of((*shape, rows))), (lambda *shape: of((*shape, 6 * n))), (lambda size: of(size, dtype=np.int64))
         self._work = Work(
-            r(), of(6 * n), of(6 * n), r(), r(), r(), r(), r(), of((rows, 3)), i(m), r(), r(), r(6), of((5, 6 * n)), r(), r(), of((rows, 4)),
-            of((m, 8)), r(8), of((4, rows, 2)),
+            lam=r(), x=b(), start=b(), b=r(), lo=r(), hi=r(), D=r(), R=r(), W=of((rows, 3)), state=i(m), best=r(), base=r(), rows=r(6),
+            bodies=b(5), l=r(), s=r(), gaps=of((rows, 4)), frame=of((m, 8)), turns=r(8), pairs=of((4, rows, 2)),
         )  # fmt: skip
         self._pattern = Pattern(i(n), i(n), i(n + 1), i(0), i(n + 1), i(0), i(0), i(3))
-        self._pattern.place[:] = -1
         self._factor = Factor(of(36 * n), of(0), of(6 * n), i(n), i(0), i(m), i(m), i(2))
         self._spare = (i(n + 1), i(2 * m), i(n), np.zeros((13, n + 1), dtype=np.int64))
+        self._forget()
+
+    def _forget(self) -> None:
+        self._pattern.place[:] = -1
+        self._pattern.size[:] = 0
+        self._factor.kept[:] = 0
 
     def _analyse(self, step: Step) -> None:
         """A new order for the bodies of this step."""
@@ -190,6 +195,9 @@ class StepSolver:
             return StepResult(OK, 0.0, 0, 0, 0, "warm", problem.free.copy())
         if n > self._room[0] or m > self._room[1] or rows > self._room[2]:
             self._grow(n, m, rows)
+        if n != self._bodies:  # an order of other bodies
+            self._bodies = n
+            self._forget()
         self._deadline = math.inf if o.max_time is None else perf_counter() + o.max_time
         self._numbers[codes.FLOOR], self._numbers[codes.LAW] = o.floor, LAWS[o.law]
         self._info[:] = 0.0
@@ -276,10 +284,10 @@ class StepSolver:
 
     def _result(self, problem: StepProblem, step: Step, o: SolverOptions, branch: str) -> StepResult:
         """Judge what is left in lam, for the law that was asked for."""
-        info, counts = self._info, [int(self._info[k]) for k in (FACTORS, STEPS, SOLVES)]
+        factors, steps, solves = (int(self._info[k]) for k in (FACTORS, STEPS, SOLVES))
         if o.method == "direct":
             self._call(codes.SHIFT, step)
         problem.impulses[:] = self._work.lam[: len(step.J)]
-        residual = float(info[RESIDUAL])
+        residual = float(self._info[RESIDUAL])
         status = OK if residual <= max(o.tol, o.interior_tol) else NOT_CONVERGED if math.isfinite(residual) else NOT_FINITE
-        return StepResult(status, residual, *counts, branch, self._work.x[: len(step.free)])
+        return StepResult(status, residual, factors, steps, solves, branch, self._work.x[: len(step.free)])

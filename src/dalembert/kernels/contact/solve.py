@@ -30,7 +30,7 @@ from dalembert.kernels.contact.codes import (
     TOLERANCE,
 )
 from dalembert.kernels.contact.interior import interior
-from dalembert.kernels.contact.interior import start as interior_start
+from dalembert.kernels.contact.interior_point import start as interior_start
 from dalembert.kernels.contact.newton import newton
 from dalembert.kernels.contact.pattern import find_slots
 from dalembert.kernels.contact.products import row_velocities, velocities
