@@ -89,7 +89,7 @@ def weights(step, work):
 def refactor(step, pattern, factor, work, info):
     """U of H = M + J^T W J, counted."""
     assemble(step, pattern, factor, work.W)
-    info[REPAIRED] += decompose(pattern, factor.diagonal, factor.blocks, factor.at, PIVOT)
+    info[REPAIRED] += decompose(pattern, factor.diagonal, factor.blocks, factor.vector, factor.at, PIVOT)
     info[FACTORS] += 1.0
     factor.kept[0] = 0
 
