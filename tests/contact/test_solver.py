@@ -10,7 +10,7 @@ from dalembert.contact.problem import BILATERAL, BOXED, CONE, UNILATERAL, StepPr
 from dalembert.contact.solver import SolverOptions, StepSolver
 from dalembert.contact.step_samples import chain, contact_step, frame, heap, mixed, pyramid
 from dalembert.errors import OptionError
-from dalembert.kernels.status import NOT_CONVERGED, OK
+from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +121,15 @@ def test_a_pyramid_at_rest_takes_few_factors_cold_and_one_at_most_warm(solver):
     p.start = first.x.copy()
     assert solver.solve(p).branch == "warm"
     p.lam *= 1.0 + 1e-4
+    again = solver.solve(p)
+    assert again.branch == "rest" and again.residual <= 1e-9 and again.factorisations <= 1
+
+
+def test_a_pyramid_whose_impulses_are_lost_is_solved_from_its_velocities(solver):
+    """As when all contact points are new: the interior point is not needed."""
+    p = pyramid(14)
+    p.start = solver.solve(p).x.copy()
+    p.lam[:] = np.random.default_rng(0).normal(size=len(p.lam))
     again = solver.solve(p)
     assert again.branch == "rest" and again.residual <= 1e-9 and again.factorisations <= 1
 
@@ -266,3 +275,21 @@ def test_unilateral_rows_alone_are_an_lcp(solver):
     W, q = p.dense()
     other = dal.lcp(W, q, *p.bounds(), method="keller")
     np.testing.assert_allclose(p.lam, other.z, rtol=0, atol=1e-7 * (1 + np.abs(other.z).max()))
+
+
+def test_numbers_that_are_not_finite_are_said(solver):
+    p = heap(0, side=2, layers=2)
+    p.b[4] = np.nan
+    assert solver.solve(p).status == NOT_FINITE
+
+
+def test_joints_that_contradict_each_other_do_not_converge_and_stay_finite(solver):
+    """The same row twice with different prescribed speeds, no compliance: the best is the mean, off by half of the difference."""
+    J = np.zeros((2, 12))
+    J[:, 11] = 1.0
+    one = np.eye(6)[None]
+    p = StepProblem([[-1, 0]] * 2, [BILATERAL] * 2, [0, 1, 2], J, [0.0, -1.0], np.zeros(2), np.zeros(2), one, one, np.zeros(6))
+    result = solver.solve(p)
+    assert result.status == NOT_CONVERGED
+    assert np.isfinite(result.x).all()
+    assert 0.4 < result.residual < 1.1

@@ -46,7 +46,7 @@ def filled(p, bodies):
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("bodies", [random_graph(k) for k in range(5)] + [grid(7)], ids=str)
+@pytest.mark.parametrize("bodies", [random_graph(k) for k in range(5)] + [grid(7)], ids=["a", "b", "c", "d", "e", "grid"])
 def test_the_pattern_is_that_of_elimination(bodies):
     status, p = analysed(49, bodies)
     count, blocks, pairs = p.size
