@@ -261,6 +261,14 @@ def test_exact_friction_in_heaps_says_how_far_it_came(solver):
     assert solved >= 8
 
 
+def test_options_of_one_solve_go_before_those_of_the_solver():
+    """Limits of both phases, given with the call: two iterations and two corrections, then continuation takes over."""
+    few = SolverOptions(interior_steps=2, polish_factors=2, rest_factors=2)
+    given, own = StepSolver().solve(heap(0, side=2), few), StepSolver(few).solve(heap(0, side=2))
+    assert given.branch == own.branch != "polished"
+    assert (given.factorisations, given.residual) == (own.factorisations, own.residual)
+
+
 def test_options_that_cannot_be_are_refused():
     with pytest.raises(OptionError, match="coulomb"):
         SolverOptions(law="viscous")

@@ -63,7 +63,7 @@ class SolverOptions:
     interior_tol: float = 1e-6
     interior_steps: int = 50
     polish_factors: int = 8
-    coulomb_rounds: int = 20
+    coulomb_rounds: int = 40
     floor: float = 1e-8
     sweeps: int = 50
     max_time: float | None = None
@@ -181,10 +181,10 @@ class StepSolver:
     def _newton(self, step: Step, most: int, tol: float, scale: float = 0.0, from_zero: bool = False) -> int:
         return self._in_parts(codes.NEWTON, step, most, tol, scale=scale, from_zero=from_zero)
 
-    def _interior(self, step: Step, tol: float) -> int:
+    def _interior(self, step: Step, o: SolverOptions) -> int:
         """The best iterate is taken over also where it ends early."""
         self._call(codes.INTERIOR_START, step)
-        status = self._in_parts(codes.INTERIOR, step, self.options.interior_steps, tol)
+        status = self._in_parts(codes.INTERIOR, step, o.interior_steps, max(o.tol, o.interior_tol))
         if status == MORE:  # take the best so far: any residual will do
             self._call(codes.INTERIOR, step, 0, math.inf)
         return status
@@ -236,7 +236,7 @@ class StepSolver:
             if self._late:
                 return "rest (time)"
         goal = max(o.tol, o.interior_tol)
-        ended = self._interior(step, goal)
+        ended = self._interior(step, o)
         if ended == MORE and self._late:
             return "interior (time)"
         branch = self._polished(step, o, goal) if self._info[RESIDUAL] > o.tol else "interior"
@@ -272,7 +272,7 @@ class StepSolver:
             if self._rounds(step, o) <= goal or self._late:
                 return "rest" + (" (time)" if self._late else "")
             self._call(codes.START, step, scale=1.0)  # b without a shift
-        self._interior(step, goal)
+        self._interior(step, o)
         best = math.inf if self._late else self._rounds(step, o)
         return "interior" + (" (time)" if self._late and best > o.tol else "")
 
