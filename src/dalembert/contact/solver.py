@@ -5,7 +5,7 @@ The way to a solution (measured on piles: the numbers are in the defaults of `So
     1. Residual of the impulses given. Below the tolerance: nothing to do ("warm").
     2. Below `rest`, or last velocities below `slow` along all rows, or without inequalities: Newton from the last velocities, at most
        `rest_factors` factors ("rest"). It does not need the impulses: where contact points come and go at rest and spoil them, `slow` saves
-       the interior point (pyramids of 105 and 990 boxes with such points: 1.3 and 6.7 factors per step, 7.4 and 16 without).
+       the interior point (pyramids of 105 and 990 boxes with such points: 1.3 and 5 to 7 factors per step, 7.4 and 16 without).
     3. Else, or where that fails: the cold interior point to `interior_tol` ("interior"), then Newton to `tol` ("polished"); the
        interior point's answer stays where that does not help.
     4. Where neither reaches `interior_tol`: Newton with sigma raised and lowered again in steps ("continuation").
