@@ -19,6 +19,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, IMPACT, NUMERICAL, columns_of
+from dalembert.contact.coulomb import CoulombSolver
 from dalembert.contact.detector import Detector
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
@@ -36,6 +37,8 @@ from dalembert.model.features import can_touch
 
 #: which contacts strike before the step, by the option `impact`: only those that touch, or also those that meet within it
 EARLY = {"post-facto": False, "preemptive": True}
+#: the option `law` as solvers call it
+LAWS = {"coulomb": "coulomb", "cone": "associated"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,8 @@ class Machine:
         self.n = n = len(self.bodies.names)
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
-        self.solver = StepSolver(SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget))
+        options = SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget, law=LAWS[s.law])
+        self.solver = CoulombSolver(options) if s.law == "coulomb" else StepSolver(options)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
@@ -210,10 +214,9 @@ class Machine:
             return
         assert self.detector is not None
         c = self.detector.contacts
-        most = math.inf if s.law == "coulomb" else 0.0
         contact_rows.write(
-            h, s.margin, s.eps, s.tau, most, 1e-5, self.chosen, n, c.bodies, self.detector.frames, c.point, c.gap, c.material,
-            self.detector.materials, self.states, self.before, self.lam0, self.constraints, self.joint_rows, *r, self.rates,
+            h, s.margin, s.eps, s.tau, self.chosen, n, c.bodies, self.detector.frames, c.point, c.gap, c.material,
+            self.detector.materials, self.states, self.before, self.constraints, self.joint_rows, *r, self.rates,
         )  # fmt: skip
         self.lam[self.joint_rows : self.joint_rows + 3 * n] = self.lam0[self.chosen[:n]].ravel()
 

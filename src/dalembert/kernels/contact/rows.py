@@ -2,12 +2,9 @@
 
     gap rate n.(velocity of b - velocity of a) = J x,    Y = 1/(1 + 4 tau/h),    sigma = 4 eps Y/h^2 on all three rows
 
-    near       gap <= margin     b_n = (4/h) Y gap - Y J x_k + shift
+    near       gap <= margin     b_n = (4/h) Y gap - Y J x_k
     ahead      gap > margin      b_n = gap/h: the bodies may meet at the end of the step, not before
     tangents                     b_t = 0
-
-The shift makes up for the associated law of the cone, under which a sliding contact separates with mu |v_t|: mu |v_t| of the last
-velocities is added where the contact was pressed in the step before.
 """
 
 import math
@@ -65,13 +62,12 @@ def choose(h, margin, x, count, pair, frames, point, gap, states, room, chosen):
 
 @kernel
 def write(
-    h, margin, eps, steps, most, least, chosen, n, pair, frames, point, gap, material, materials, states, x, lam, c, r,
+    h, margin, eps, steps, chosen, n, pair, frames, point, gap, material, materials, states, x, c, r,
     bodies, kind, first, J, b, sigma, low, high, mu, rates,
 ):  # fmt: skip
     """Constraints c ... c + n - 1, rows from r on, of the chosen contacts. rates (n,): normal velocities of the step before.
 
-    eps, steps: compliance and damping time (in steps) where the material says nothing; lam (contacts, 3): impulses of the step before
-    in the frames; shifts are between `least` and `most`, m/s.
+    eps, steps: compliance and damping time (in steps) where the material says nothing.
     """
     for j in range(n):
         k, row = chosen[j], r + 3 * j
@@ -93,9 +89,6 @@ def write(
             b[row] = gap[k] / h
             continue
         b[row] = Y * (4.0 / h * gap[k] - rates[j])
-        slide = f * math.hypot(rate(J, row + 1, x, p, q), rate(J, row + 2, x, p, q))
-        if lam[k, 0] > 0.0 and slide <= most:
-            b[row] += max(slide - least, 0.0)
 
 
 @kernel
