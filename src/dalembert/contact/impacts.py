@@ -2,7 +2,8 @@
 
     M (v+ - v-) = G^T lam + J^T nu,    G v+ + sigma lam = -G v-  (joints),    C v+ + psi C v- >= 0  _|_  nu_n >= 0,    nu in Coulomb's cone
 
-Touching contacts that do not strike take part with psi = 0; contacts apart may not meet before the end of the step: C v+ >= -gap/time left.
+Contacts that touch (within 1 um) take part, with psi = 0 where they do not strike: a row of touching balls parts by Newton's law of all contacts
+at once, balls that are a little apart hand their velocities on. Contacts apart, without restitution, may not meet before the end of the step: C v+ >= -gap/time left.
 Kinetic energy never grows: for rows without friction by the identity T+ - T- = -lam sigma lam + nu (1 - psi) C v-; with friction Newton's
 restitution can add energy where sliding reverses (Kane 1984): psi of all contacts is then lowered until it does not. At psi = 0 it cannot.
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 WHEN = {"post-facto": rows.POST_FACTO, "preemptive": rows.PREEMPTIVE, "combined": rows.COMBINED, "exact": rows.EXACT}
 #: instants of one step
 EVENTS = 12
+#: m. Contacts nearer than this are struck together, those farther apart one after the other
+TOUCHING = 1e-6
 #: rows that have no impulse in an instant
 SOFT = (STIFFNESS, DAMPING, MOTORS, JOINT_FRICTION)
 #: sigma of rows that are to have none
@@ -52,10 +55,11 @@ class Impacts:
     def __init__(self, machine: Machine):
         self.m = machine
         self.jolts = np.zeros(0)
+        self.times: list[float] = []  # of the impacts of the last step, from its beginning
 
     def begin(self, n: int) -> None:
         """A step with n contacts."""
-        self.jolts = np.zeros(3 * n)
+        self.jolts, self.times = np.zeros(3 * n), []
 
     # one instant -----------------------------------------------------------------------------------------------------------------------
 
@@ -64,11 +68,12 @@ class Impacts:
         allowed: contacts that strike."""
         m, c = self.m, self.m.detector
         assert c is not None
-        psi = c.materials[c.contacts.material[m.chosen[:n]], rows.RESTITUTION]
-        touching = (gap <= 1e-9) | allowed
-        hit = allowed & (rates < -m.settings.threshold)
-        psi = np.where(hit, psi, 0.0)
-        near = np.flatnonzero(touching | (psi == 0.0) & ~allowed)
+        self.times.append(m.h - left)
+        bounces = self.restitutions(n)
+        touching = (gap <= TOUCHING) | allowed
+        hit = touching & (rates < -m.settings.threshold) & (bounces > 0.0)
+        psi = np.where(hit, bounces, 0.0)
+        near = np.flatnonzero(touching | (bounces == 0.0))
         apart = np.where(touching[near], 0.0, np.maximum(gap[near], 0.0) / max(left, 1e-12))
         p = self._problem(near, v)
         at = slice(m.joint_rows, None, 3)
@@ -91,6 +96,12 @@ class Impacts:
         pairs = c.contacts.bodies[m.chosen[near]]
         m.events += [(STRUCK, *map(float, pairs[i]), float(lam[i, 0])) for i in np.flatnonzero(hit[near])]
         return np.asarray(change)
+
+    def restitutions(self, n: int) -> Array:
+        """Of the first n contacts of the step."""
+        d = self.m.detector
+        assert d is not None
+        return np.asarray(d.materials[d.contacts.material[self.m.chosen[:n]], rows.RESTITUTION])
 
     def _without_gain(self, v: Array, change: Array) -> tuple[Array, float]:
         """(change, what it adds to the kinetic energy); gains of the size of tolerances are taken out of the change."""
@@ -124,8 +135,8 @@ class Impacts:
 
     # within a step ---------------------------------------------------------------------------------------------------------------------
 
-    def within(self, h: float, ordinary: int, n: int, found: Report) -> Array:
-        """Impacts of contacts ordinary ... n - 1 inside a step of which m.x is known. m.x becomes the velocities at the end, the answer those that
+    def within(self, h: float, n: int, found: Report) -> Array:
+        """Impacts of n contacts inside a step of which m.x is known. m.x becomes the velocities at the end, the answer those that
         carry the bodies there."""
         m, assembled = self.m, (self.m.constraints, self.m.joint_rows, self.m.rows.bodies, self.m.rows.J)
         assert m.detector is not None
@@ -133,7 +144,7 @@ class Impacts:
         v, way, s = m.before + 0.5 * h * slope, m.x.copy(), 0.0
         gap = m.detector.contacts.gap[m.chosen[:n]].copy()
         rows.normal_rates(n, *assembled, slope, turn)
-        strikers = np.arange(n) >= ordinary
+        strikers = self.restitutions(n) > 0.0
         for event in range(EVENTS):
             rows.normal_rates(n, *assembled, v, rates)
             t = np.where(strikers, meeting(gap, rates, turn, m.settings.threshold), np.inf)

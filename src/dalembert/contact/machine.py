@@ -106,6 +106,7 @@ class Machine:
         self.forces = np.zeros(self.joints)
         self._joint_columns = columns_of(self.bodies)
         self._grow(64)
+        self.h = 0.0  # of the last step
         self.contacts = 0  # of the last step that were rows of it
         self.events: list[tuple[float, ...]] = []  # (kind, a, b, value) of the last step
 
@@ -143,7 +144,8 @@ class Machine:
 
     def step(self, t: float, h: float) -> Report:
         """From t to t + h. The state is changed only where the step succeeds."""
-        found, self.events = Report(), []
+        found, self.events, self.h = Report(), [], h
+        self.impacts.times = []
         energy = motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states)
         self._known_forces(t)
         self._prepare(h, found)
@@ -160,7 +162,7 @@ class Machine:
         way = self.x
         if strikes:
             self.impacts.begin(n)
-            way = self.impacts.within(h, ordinary, n, found)
+            way = self.impacts.within(h, n, found)
         if not self._advance(h, way):
             return Report(NOT_FINITE)
         self._break(h)

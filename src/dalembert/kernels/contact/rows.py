@@ -2,8 +2,8 @@
 
     gap rate n.(velocity of b - velocity of a) = J x,    Y = 1/(1 + 4 tau/h),    sigma = 4 eps Y/h^2 on all three rows
 
-    touching   gap <= near       b_n = (4/h) Y gap - Y max(J x_k, -threshold), at least -max(J x_k, push): bodies that came fast were stopped
-                                 where they touched, and penetration is undone no faster than with `push`
+    touching   gap <= near       b_n = (4/h) Y gap - Y J x_k, at least -max(J x_k, push), with 0 for J x_k < -threshold: bodies that came
+                                 fast stop where they touch (psi = 0), and penetration is undone no faster than with `push`
     ahead      gap > near        b_n = gap/h: the bodies may meet at the end of the step, not before
     tangents                     b_t = 0
 
@@ -122,7 +122,8 @@ def write(
         if gap[k] > near:
             b[row] = gap[k] / h
             continue
-        b[row] = max(Y * (4.0 / h * gap[k] - max(rates[j], -threshold)), -max(rates[j], push))
+        last = rates[j] if rates[j] > -threshold else 0.0
+        b[row] = max(Y * (4.0 / h * gap[k] - last), -max(last, push))
 
 
 @kernel
