@@ -230,7 +230,7 @@ class Machine:
         c = self.detector.contacts
         contact_rows.write(
             h, NEAR * s.margin, s.push, s.threshold, s.eps, s.tau, self.chosen, n, c.bodies, self.detector.frames, c.point, c.gap, c.material,
-            self.detector.materials, self.states, self.before, self.constraints, self.joint_rows, *r, self.rates,
+            self.detector.materials, self.states, self.inverse, self.before, self.constraints, self.joint_rows, *r, self.rates,
         )  # fmt: skip
         self.lam[self.joint_rows : self.joint_rows + 3 * n] = self.lam0[self.chosen[:n]].ravel()
 
