@@ -30,7 +30,7 @@ def enter(model: Model) -> Any:
         return model
     kept = model.kept("cut")
     if "cut" not in kept:
-        kept["cut"] = cut(model).frozen()
+        kept["cut"] = cut(model.without("function")).frozen()  # functions speak q and v of the machine, and are held
     return kept["cut"]
 
 

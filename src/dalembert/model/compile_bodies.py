@@ -92,7 +92,7 @@ class BodySystem:
     tree: Array  # the same machine for `kernels/bodies/loads.py`; empty where no force acts beside gravity
 
     def count(self, what: int) -> int:
-        """A number of the header: layout.JOINTS, MEASURES, CONSTRAINTS, ROWS, MOTORS, DRIVES."""
+        """A number of the header: layout.JOINTS, MEASURES, CONSTRAINTS, ROWS, MOTORS, DRIVES, ROTORS."""
         return int(self.system[what])
 
     def states(self, q: Array, v: Array) -> Array:
@@ -113,11 +113,14 @@ class BodySystem:
 
     def room(self, near: Mapping[str, Array] | None = None) -> Room:
         """New arrays for `assemble_rows`. Angles go on from those of `near`, {joint: q}; of other joints they start in (-pi, pi]."""
-        m, n = self.count(at.MEASURES), self.count(at.MOTORS) + self.count(at.DRIVES)
+        m, known = self.count(at.MEASURES), self.count(at.MOTORS) + self.count(at.DRIVES)
+        n = known + self.count(at.ROTORS)
         values = np.zeros(m)
         for (joint, k), measure in self.coordinates.items():
             values[measure] = (near or {}).get(joint, np.zeros(k + 1))[k]
-        return Room(values, np.zeros((m, 12)), np.zeros(n), np.zeros(n), np.zeros(CALL))
+        targets = np.zeros(n)
+        targets[known:] = np.nan
+        return Room(values, np.zeros((m, 12)), targets, np.zeros(n), np.zeros(CALL))
 
     def tree_work(self) -> Array:
         """A new array for `add_loads` to work in."""

@@ -5,11 +5,10 @@
     fixed                               stays, so that bodies welded together move as one (massless frames could not move alone);
                                         fixed=False, or a compliance or strength: a loop joint like the others
     all others                          loop joint of the same name, with its damping, friction, stiffness, rest, limits, compliance,
-                                        strength, drive
+                                        strength, armature, drive
 
 Loops, rolling joints, blades, forces, shapes, motors and exclusions stay. q and v list the free bodies in the order of `bodies`. Refused:
-joints with armature, which is an inertia of the relative motion of two bodies; couplings of joints, which would couple loop joints; forces
-that are functions of q and v of the tree; free bodies without inertia.
+couplings of joints, which would couple loop joints; free bodies without inertia that nothing can be lent to (model/light.py).
 
 The state of the cut model is that of the bodies: `body_state` gives it from joint coordinates, `joint_state` gives joint coordinates back,
 with angles in (-pi, pi], or continued along a trajectory. Velocities are those of the bodies, so energy and momentum are the same.
@@ -71,10 +70,6 @@ def _loop(joint: Joint) -> Loop:
 def _refuse(model: Model, loops: dict[str, Loop]) -> None:
     """UnsupportedError that names what has no meaning in body coordinates."""
     who = f"cut of model {model.name!r}"
-    heavy = [name for name in loops if model._joints[name].armature > 0.0]
-    if heavy:
-        named = ", ".join(map(repr, heavy))
-        raise UnsupportedError(f"{who}: armature of joints {named} is no inertia of a body; cut(model.without('armature')) leaves it out.")
     coupled = [x.name for x in model.loops if x.kind == "coupling"]
     if coupled:
         raise UnsupportedError(f"{who}: couplings {', '.join(map(repr, coupled))} join coordinates of joints, which it has none of.")

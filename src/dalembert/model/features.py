@@ -6,7 +6,7 @@ that it sees: out of its motion, its energy and its report.
     gravity, armature, damping (of joints, dampers, springs), stiffness (of joints), joint friction, limits (all), spherical limits,
     drive (of joints), spring, wrench, function and those of further forces (model/forces), motors, loops, nonholonomic (rolling, blades),
     contact (model/touching.py)
-    loop damping, loop friction, loop stiffness, loop limits, loop motors, loop drive (of joints that close loops)
+    loop damping, loop friction, loop stiffness, loop armature, loop limits, loop motors, loop drive (of joints that close loops)
     compliance, strength (of all joints)
 """
 
@@ -46,7 +46,7 @@ def acting(model: Model) -> set[str]:
         if joint.limits is not None:
             found.add("spherical limits" if joint.kind == "spherical" else "limits")
     for loop in model.loops:
-        found |= {f"loop {w}" for w in ("damping", "friction", "stiffness") if getattr(loop, w) > 0.0}
+        found |= {f"loop {w}" for w in ("damping", "friction", "stiffness", "armature") if getattr(loop, w) > 0.0}
         if loop.limits is not None:
             found.add("loop limits")
         if loop.drive is not None:
@@ -131,6 +131,7 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
     "loop damping": _of_loops(damping=0.0),
     "loop friction": _of_loops(friction=0.0),
     "loop stiffness": _of_loops(stiffness=0.0, rest=0.0),
+    "loop armature": _of_loops(armature=0.0),
     "loop limits": _of_loops(limits=None),
     "loop motors": _loop_motors,
     "loop drive": _of_loops(drive=None),

@@ -87,7 +87,7 @@ def simulate(
 
 def describe_functions(plan: Plan) -> dict[str, Any]:
     """What a file says of forces given as functions; a warning where the stepper can only hold them over its steps."""
-    functions = names_of_functions(plan.acting)
+    functions = names_of_functions(plan.acting if plan.given is None else plan.given)
     held = functions if functions and not plan.evaluates_functions else []
     if held:
         warnings.warn(
