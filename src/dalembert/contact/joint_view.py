@@ -74,5 +74,7 @@ class JointView:
 
     def along(self, names: Sequence[str]) -> list[int]:
         """Where in v the first rates of joints stand; -1: of a joint that has no coordinates there."""
-        where: dict[str, Any] = {name: row[at.AT_V] for (_, name), row in zip(self.order, self.view, strict=True) if row[at.KIND] != at.FREE}
+        where: dict[str, Any] = {
+            name: row[at.AT_V] for (_, name), row in zip(self.order, self.view, strict=True) if row[at.KIND] != at.FREE
+        }
         return [int(where.get(name, -1)) for name in names]

@@ -24,6 +24,7 @@ from dalembert.kernels.bodies.targets import CALL
 from dalembert.model import compile_tree
 from dalembert.model.body_rows import Defaults, Writer
 from dalembert.model.loops import ONE, Loop
+from dalembert.model.light import is_light
 from dalembert.model.lumps import Rigid, lump
 from dalembert.model.nonholonomic import Nonholonomic
 from dalembert.model.parts import WORLD
@@ -228,7 +229,7 @@ def _refuse(model: Model) -> None:
 
 
 def _need_inertia(model: Model, bodies: list[Rigid]) -> None:
-    light = [b.body.name for b in bodies if b.mass <= 0.0 or np.linalg.eigvalsh(b.inertia)[0] <= 1e-14 * np.trace(b.inertia)]
+    light = [b.body.name for b in bodies if is_light(b)]
     if light:
         raise UnsupportedError(
             f"model {model.name!r} in body coordinates: bodies {', '.join(map(repr, light))} (with what is fixed to them) have no mass or "

@@ -178,7 +178,9 @@ def rows_of(traj: Trajectory) -> list[Variable]:
         Variable("q", traj.q, ("time", "q_name"), "see q_unit", "configuration at the node"),
         Variable("v", traj.v, ("time", "v_name"), "see v_unit", "velocity at the node"),
         Variable("v_interval", traj.v_interval, ("interval", "v_name"), "see v_unit", "velocity of the interval before the node"),
-        Variable("control", traj.control, ("interval", _control_name(traj)), "dual to v", "generalised force that was held over the interval"),
+        Variable(
+            "control", traj.control, ("interval", _control_name(traj)), "dual to v", "generalised force that was held over the interval"
+        ),
         Variable("kinetic", traj.kinetic, ("time",), "J", "kinetic energy"),
         Variable("potential", traj.potential, ("time",), "J", "potential energy"),
         Variable("energy", traj.energy, ("time",), "J", "total energy"),

@@ -45,7 +45,6 @@ from dalembert.kernels.bodies.layout import (
     MODE,
     OF_JOINT,
     OF_MEASURE,
-    POSITION,
     REST,
     ROW_SIZE,
     ROWS,
@@ -61,6 +60,7 @@ from dalembert.kernels.bodies.targets import prescribe
 from dalembert.kernels.contact.codes import BOXED, UNILATERAL
 
 REACH, PUSH = 2.0, 30.0  # limits within 2 h (|rate| + 30 h) of a joint are awake: m/s^2, rad/s^2
+DEEP = 0.01  # m, rad: a joint further beyond its limit comes back as from there, not like a shot
 
 
 @inline
@@ -115,6 +115,8 @@ def write_row(system, at, r, h, x, law, body_a, body_b, values, J_measures, targ
     if target != target or (law == UNILATERAL and g > margin + REACH * h * (abs(last) + h * PUSH)):
         sleep(r, 1.0 if law == UNILATERAL else 0.0, J, b, sigma)
         return
+    if law == UNILATERAL:
+        g = max(g, -DEEP)
     Y = 1.0 / (1.0 + 4.0 * (system[at + TAU] / h + system[at + STEPS]))
     sigma[r] = system[at + GAMMA] / h + 4.0 * system[at + COMPLIANCE] * Y / (h * h)
     if mode == VELOCITY:

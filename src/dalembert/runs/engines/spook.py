@@ -11,6 +11,7 @@ returns tau (nv,), inputs of motors {name: input}, or both, (tau, {name: input})
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from dalembert.arrays import Array
 from dalembert.contact.accounts import COLUMNS as WORKS
 from dalembert.contact.joint_view import JointView, order_of
 from dalembert.contact.machine import Machine, Report, Settings
+from dalembert.contact.overlaps import overlapping
 from dalembert.contact.tables import COLUMNS, contact_rows, memory_rows, restore_memory
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.kernels._fields import Layout, Part
@@ -84,7 +86,19 @@ class SpookEngine:
         else:
             self.machine.start(*self._enter(q, v))
             self.view.seed(self.machine, q)
+            self._warn()
         self.tau[:], self.outer[:], self.steps, self.events = 0.0, 0.0, 0, []
+
+    def _warn(self) -> None:
+        """Say which shapes of one machine overlap at the start."""
+        deep = overlapping(self.machine)
+        if deep:
+            pairs = ", ".join(f"{a!r} and {b!r} ({1e3 * depth:.1f} mm)" for (a, b), depth in list(deep.items())[:6])
+            warnings.warn(
+                f"model {self.model.name!r}: shapes of {pairs}{' and others' if len(deep) > 6 else ''} overlap at the start; if that is "
+                "their form and not a touch, dalembert.contact.exclude_overlaps(model, q0) leaves such pairs out.",
+                stacklevel=4,
+            )
 
     def restart(self, state: Array, step: int, tables: Tables | None = None) -> None:
         """Begin from a checkpoint."""
