@@ -12,7 +12,8 @@
     position motor        coordinate - u/gear      BOXED        eps = 1/(gear^2 kp), tau = kv/kp; BILATERAL without a limit
 
 A torque motor is no row but a known force. A ball joint measures its rates by its three spins, in child axes, its strains by its rotation
-vector, its limits by the length of that. Motors follow their laws (model/motors.py) with coordinate and rate at the end of the step.
+vector, its limits by the length of that. Motors follow their laws (model/motors.py) with the rate at the end of the step and the
+coordinate at its start, ahead by h/4 of the change of the rate (4.31).
 """
 
 from __future__ import annotations
