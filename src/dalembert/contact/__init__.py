@@ -1,4 +1,4 @@
-"""Contact between bodies: what touches, and the velocities and impulses of one step."""
+"""Contact of bodies: detection, and the solution of a step."""
 
 from typing import Any
 

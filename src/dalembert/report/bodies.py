@@ -20,7 +20,7 @@ from dalembert.report.facts import EPS, ratio
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.report.tree_facts import TreeFacts
 
-PASSIVE = ("contact", "friction", "impact", "limits", "joints", "joint friction", "damping")
+PASSIVE = ("contact", "friction", "impact", "limits", "joints", "joint_friction", "damping")
 ELASTIC = {"spring", "stiffness", "loop stiffness"}
 DEEP, OPEN = 0.1, 1e-3  # of the smallest shape; of the machine
 GAIN = 0.01  # of the energy that moved
@@ -44,7 +44,8 @@ def judge_balance(facts: TreeFacts) -> Item:
     left = np.abs(traj.energy - traj.energy[0] - traj.work)
     error, elastic = ratio(float(np.max(left)), moved(facts)), bool(ELASTIC & facts.features)
     if elastic:
-        return item("energy balance", NOT_APPLICABLE, error, "order 1", f"change of energy equals the account to {error:.2g} (springs: order 1)")
+        text = f"change of energy equals the account to {error:.2g} (springs: order 1)"
+        return item("energy balance", NOT_APPLICABLE, error, "order 1", text)
     noise = ratio(facts.energy_noise * np.sqrt(facts.steps + 1.0), moved(facts))
     limit = max(1e-9, 64 * noise)
     text = f"change of energy equals the account to {error:.2g} (promised: exactly, here {limit:.2g})"
@@ -73,7 +74,8 @@ def judge_momentum(facts: TreeFacts) -> Item | None:
     change = traj.momentum[:, 3:] - traj.momentum[0, 3:] - traj.impulse[:, 3:]
     scale = np.sqrt(2.0 * model.total_mass * max(float(np.max(traj.kinetic)), EPS))
     error, limit = ratio(float(np.abs(change).max()), scale), max(1e-11, EPS * facts.steps)
-    return item("momentum", PASS if error <= limit else FAIL, error, "exactly", f"linear momentum balanced to {error:.2g} (promised: exactly)", limit)
+    text = f"linear momentum balanced to {error:.2g} (promised: exactly)"
+    return item("momentum", PASS if error <= limit else FAIL, error, "exactly", text, limit)
 
 
 def judge_solved(facts: TreeFacts) -> Item:
@@ -81,7 +83,8 @@ def judge_solved(facts: TreeFacts) -> Item:
     solver, tol = facts.traj.solver, float(facts.traj.meta["options"].get("tol", 0.0))
     unsolved, worst = int(np.sum(solver["unsolved"])), float(np.max(solver["residual"], initial=0.0))
     if not unsolved:
-        return item("problems solved", PASS, worst, None, f"all {facts.steps} steps solved, residual at most {worst:.2g} m/s (tolerance {tol:g})", tol)
+        text = f"all {facts.steps} steps solved, residual at most {worst:.2g} m/s (tolerance {tol:g})"
+        return item("problems solved", PASS, worst, None, text, tol)
     text = f"{unsolved} of {facts.steps} steps not solved to the tolerance, residual at most {worst:.2g} m/s"
     return item("problems solved", WARN, worst, None, text, tol)
 

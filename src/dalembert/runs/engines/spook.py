@@ -223,7 +223,8 @@ class SpookEngine:
     def _one(self, log: Array) -> int:
         m = self.machine
         self._hold()
-        found = m.step(self.time, self.h)
+        with np.errstate(all="ignore"):  # a state that overflows ends the run by its status
+            found = m.step(self.time, self.h)
         self._last = found
         self.info[:] = found.factorisations, found.residual
         if found.status != OK:
