@@ -45,7 +45,7 @@ def _tell(model: Model, free: Model) -> None:
         warnings.warn(
             f"model {model.name!r} in body coordinates: bodies {', '.join(map(repr, lent))} have no inertia about some axis and take a small "
             "share of what they carry, see model/light.py.",
-            stacklevel=6,
+            stacklevel=5,
         )
 
 
