@@ -39,6 +39,7 @@ PART = 0.2  # of what a joint leaves as it is
 REST_INERTIA, REST_MASS = 5e-2, 1e-3  # of what it does not
 THIN = 1e-2  # least principal inertia, of the largest; radius of gyration, of the arm
 SINGULAR = 1e-14  # principal inertias below this share of their sum are none
+ROUND_OFF = 1e-10  # of m d^2: a smaller inertia is that of a point
 ONE = np.eye(3)
 
 
@@ -130,7 +131,8 @@ def _with(body: Body, matter: Matter) -> Body:
 def _thickened(free: Model, whole: Rigid) -> Body:
     """A body with inertia about every axis. What is fixed to it keeps its own: the difference is given to the body."""
     values, axes = np.linalg.eigh(whole.inertia)
-    least = THIN * values[-1] if values[-1] > 0.0 else whole.mass * (THIN * _arm(free, whole)) ** 2
+    point = whole.mass * _arm(free, whole) ** 2
+    least = THIN * values[-1] if values[-1] > ROUND_OFF * point else THIN**2 * point
     more = (axes * (np.maximum(values, least) - values)) @ axes.T
     return replace(whole.body, inertia=validate.frozen(whole.body.inertia + more), physical=False)
 
