@@ -248,7 +248,9 @@ def test_joints_of_one_machine_act_in_one_account():
     """Springs, dampers, friction, limits, rotors and a motor at once: the balance says where the energy went."""
     m = rods(3, damping=0.1, friction=0.2, armature=0.05, limits=(-1.0, 1.0))
     m.add_motor("motor", "pin1", "velocity", kv=2.0, limit=4.0)
-    traj = dal.simulate(m, "spook", h=1 / 120, t_end=2.0, q0=[0.9, 0.8, -0.9], v0=[0, 3.0, -3.0], control=lambda t, q, v: {"motor": np.sin(3 * t)})
+    traj = dal.simulate(
+        m, "spook", h=1 / 120, t_end=2.0, q0=[0.9, 0.8, -0.9], v0=[0, 3.0, -3.0], control=lambda t, q, v: {"motor": np.sin(3 * t)}
+    )
     np.testing.assert_allclose(np.diff(traj.energy), np.diff(traj.work), atol=1e-10)
     for what in ("damping", "joint_friction", "limits"):
         assert traj.account[what].max() <= 1e-6 and traj.account[what].sum() < -1e-3  # a limit gives what it takes to come back

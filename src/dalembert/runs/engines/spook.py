@@ -256,7 +256,6 @@ class SpookEngine:
         bodies = plan.once("bodies", lambda: compile_bodies(plan.acting))  # type: ignore[arg-type]
         return unpack(plan.acting, bodies, JointView(bodies, coordinates_of(plan)), plan.h, states)
 
-
     @classmethod
     def reaction(cls, plan: Plan, states: Array, joint: str, drive: bool = False) -> Array:
         """(N + 1, rows): forces of the rows by which a joint holds its bodies, or of its drives; of the step before each node."""
