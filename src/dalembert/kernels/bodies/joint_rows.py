@@ -202,21 +202,6 @@ def rotor_energy(system, states, J_measures):
 
 
 @kernel
-def strike_rows(system, x, bodies, J, b, sigma, low, high):
-    """Rows of a step as those of an impact, which has no duration: joints hold, rotors go on, all other forces do nothing."""
-    for c in range(int(system[CONSTRAINTS])):
-        at = int(system[AT_CONSTRAINTS]) + c * CONSTRAINT_SIZE
-        for r in range(int(system[at + FIRST_ROW]), int(system[at + LAST_ROW])):
-            if int(system[int(system[AT_ROWS]) + r * ROW_SIZE + MODE]) == INERTIA:
-                b[r] = -along(J, r, x, bodies[c, 0], bodies[c, 1])
-            elif system[at + HOLDS] > 0.0:
-                b[r] = 0.0
-            else:
-                sleep(r, 0.0, J, b, sigma)
-                low[r], high[r] = -math.inf, math.inf
-
-
-@kernel
 def joint_forces(system, h, J, lam, forces):
     """forces (joints,): |sum f lam|/h of the rows by which a joint holds its bodies (limits among them), N. J, lam: of the step."""
     for j in range(int(system[JOINTS])):
