@@ -248,7 +248,24 @@ def test_joints_of_one_machine_act_in_one_account():
     """Springs, dampers, friction, limits, rotors and a motor at once: the balance says where the energy went."""
     m = rods(3, damping=0.1, friction=0.2, armature=0.05, limits=(-1.0, 1.0))
     m.add_motor("motor", "pin1", "velocity", kv=2.0, limit=4.0)
-    traj = dal.simulate(m, "spook", h=1 / 120, t_end=2.0, q0=[0.9, 0.8, -0.9], v0=[0, 3.0, -3.0], control=lambda t, q, v: {"motor": np.sin(3 * t)})
+    traj = dal.simulate(
+        m, "spook", h=1 / 120, t_end=2.0, q0=[0.9, 0.8, -0.9], v0=[0, 3.0, -3.0], control=lambda t, q, v: {"motor": np.sin(3 * t)}
+    )
     np.testing.assert_allclose(np.diff(traj.energy), np.diff(traj.work), atol=1e-10)
     for what in ("damping", "joint_friction", "limits"):
         assert traj.account[what].max() <= 1e-6 and traj.account[what].sum() < -1e-3  # a limit gives what it takes to come back
+
+
+def test_reactions_are_those_of_the_rows():
+    """A hanging rod of 1 kg: its hinge carries m g. Two of them: the upper one twice that. Under a control the wall takes the torque."""
+    traj = dal.simulate(rods(2, damping=1.0), "spook", h=0.01, t_end=0.5)
+    assert np.isnan(traj.reaction("pin0")[0]).all()
+    np.testing.assert_allclose(traj.reaction("pin0")[-1, :3], [0, 0, 2 * G], atol=1e-6)
+    np.testing.assert_allclose(traj.reaction("pin1")[-1, :3], [0, 0, G], atol=1e-6)
+    driven = dal.Model()
+    driven.add_body("rod", 1.0, (0.1, 0.1, 0.1), com=(0, 0, -0.5))
+    driven.add_joint("crank", "revolute", "world", "rod", axis=(0, 1, 0), drive=0.5)
+    held = dal.simulate(driven, "spook", h=0.01, t_end=0.5, control=lambda t, q, v: [1.0])
+    assert held.reaction("crank", drive=True)[-1, 0] == pytest.approx(0.5 * G * np.sin(0.5) - 1.0, rel=1e-5)
+    with pytest.raises(dal.UnknownNameError, match="crank"):
+        held.reaction("cramk")

@@ -33,7 +33,8 @@ def overlapping(m: Machine, depth: float = DEPTH) -> dict[tuple[str, str], float
 
 
 def _deep(detector: Detector, states: Any, names: tuple[str, ...], part: list[int], depth: float) -> dict[tuple[str, str], float]:
-    count, found = detector.detect(states[:, :3].copy(), states[:, 3:7].copy()), {}
+    found: dict[tuple[str, str], float] = {}
+    count = detector.detect(states[:, :3].copy(), states[:, 3:7].copy())
     for k in range(max(count, 0)):
         a, b = (int(i) for i in detector.contacts.bodies[k])
         if min(a, b) >= 0 and part[a] == part[b] and detector.contacts.gap[k] < -depth:

@@ -3,10 +3,10 @@
 A file of a robot has frames without mass between the hinges of a hip or a wrist, slender rods and point masses: well defined in a tree,
 where they move with what they carry, but not as free bodies. In body coordinates
 
-    a body without mass                takes a part of what its joints carry, as it lies in space at the reference configuration: a part that
-                                       the motion of the joint does not change, so that machine and motion stay the same but for a small rest
-    a body with mass, but no           gets at least 1/100 of its largest principal inertia about every axis; a point mass that of a ball
-    inertia about some axis            whose radius of gyration is 1/100 of the distance to its joint (1 cm where that is 0)
+    a body without mass         takes a part of what its joints carry, as it lies in space at the reference configuration: a part that the
+                                motion of the joint does not change, so that machine and motion stay the same but for a small rest
+    a body with mass, but no    gets at least 1/100 of its largest principal inertia about every axis; a point mass that of a ball
+    inertia about some axis     whose radius of gyration is 1/100 of the distance to its joint (1 cm where that is 0)
 
 What joints leave as it is, with the giver's mass m, centre of mass at d from the anchor, least principal inertia l, hinge axis a:
 
@@ -39,6 +39,7 @@ PART = 0.2  # of what a joint leaves as it is
 REST_INERTIA, REST_MASS = 5e-2, 1e-3  # of what it does not
 THIN = 1e-2  # least principal inertia, of the largest; radius of gyration, of the arm
 SINGULAR = 1e-14  # principal inertias below this share of their sum are none
+ROUND_OFF = 1e-10  # of m d^2: a smaller inertia is that of a point
 ONE = np.eye(3)
 
 
@@ -123,14 +124,15 @@ def _matter(body: Body) -> Matter:
 def _with(body: Body, matter: Matter) -> Body:
     R = matrix(body.quaternion)
     inertia = R.T @ matter.inertia @ R
-    numbers = {"com": R.T @ (matter.place - body.position), "inertia": 0.5 * (inertia + inertia.T)}
-    return replace(body, mass=matter.mass, physical=False, **{what: validate.frozen(x) for what, x in numbers.items()})
+    com, inertia = validate.frozen(R.T @ (matter.place - body.position)), validate.frozen(0.5 * (inertia + inertia.T))
+    return replace(body, mass=matter.mass, com=com, inertia=inertia, physical=False)
 
 
 def _thickened(free: Model, whole: Rigid) -> Body:
     """A body with inertia about every axis. What is fixed to it keeps its own: the difference is given to the body."""
     values, axes = np.linalg.eigh(whole.inertia)
-    least = THIN * values[-1] if values[-1] > 0.0 else whole.mass * (THIN * _arm(free, whole)) ** 2
+    point = whole.mass * _arm(free, whole) ** 2
+    least = THIN * values[-1] if values[-1] > ROUND_OFF * point else THIN**2 * point
     more = (axes * (np.maximum(values, least) - values)) @ axes.T
     return replace(whole.body, inertia=validate.frozen(whole.body.inertia + more), physical=False)
 

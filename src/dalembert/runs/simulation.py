@@ -45,6 +45,8 @@ class Simulation:
 
     keep: nodes for `trajectory()`: "all", or how many of the last ones; 0 keeps the current node alone and is the quickest.
     Of a Lagrangian: sim.apply_force(tau=(0.5, 0)).
+    A machine that runs in coordinates of its bodies ("spook") is seen in its own: state, tau and reset speak q and v of m, `trajectory()`
+    those of the machine cut free.
     Threads: one thread steps; others may read `sim.state` at any time, and hand over changes by `sim.post(change)`.
     """
 

@@ -167,8 +167,8 @@ def assemble_rows(
 
     states (n, 13); x (6 n,): unknowns of the step before; intact (joints,): 0 for a broken one; inputs (motors,).
     values (measures,) goes on from step to step (angles count turns), and so do the targets of rotors (`keep_rates`); J_measures
-    (measures, 12), targets, rates (motors + drives + rotors,) and call (4,) are room. The other arrays are those of a step: bodies (m, 2), kind, mu (m,), first (m + 1,), J (rows, 12), b, sigma, low,
-    high (rows,), as long as they are or longer.
+    (measures, 12), targets, rates (motors + drives + rotors,) and call (4,) are room. The other arrays are those of a step: bodies (m, 2),
+    kind, mu (m,), first (m + 1,), J (rows, 12), b, sigma, low, high (rows,), as long as they are or longer.
     """
     measure(system, states, values, J_measures)
     prescribe(system, t, inputs, targets, rates, call)

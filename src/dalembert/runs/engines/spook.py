@@ -19,6 +19,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.contact.accounts import COLUMNS as WORKS
+from dalembert.contact.accounts import DRIVE, JOINTS, columns_of
 from dalembert.contact.joint_view import JointView, order_of
 from dalembert.contact.machine import Machine, Report, Settings
 from dalembert.contact.overlaps import overlapping
@@ -254,6 +255,20 @@ class SpookEngine:
         """`unpack` of a run that is over."""
         bodies = plan.once("bodies", lambda: compile_bodies(plan.acting))  # type: ignore[arg-type]
         return unpack(plan.acting, bodies, JointView(bodies, coordinates_of(plan)), plan.h, states)
+
+    @classmethod
+    def reaction(cls, plan: Plan, states: Array, joint: str, drive: bool = False) -> Array:
+        """(N + 1, rows): forces of the rows by which a joint holds its bodies, or of its drives; of the step before each node."""
+        model: Any = plan.acting
+        bodies = plan.once("bodies", lambda: compile_bodies(model))
+        if joint not in bodies.joints:
+            raise UnknownNameError("joint", joint, bodies.joints)
+        kinds = columns_of(bodies)
+        rows = [i for i, (name, _) in enumerate(bodies.rows) if name == joint and kinds[i] == (DRIVE if drive else JOINTS)]
+        at, _ = places(bodies, JointView(bodies, coordinates_of(plan)).nv)
+        forces = states[:, at.lam : at.rotors][:, rows] / plan.h
+        forces[0] = np.nan
+        return forces
 
 
 def _last_of(table: Table, nodes: int) -> Table:
