@@ -77,9 +77,9 @@ class Impacts:
         apart = np.where(touching[near], 0.0, np.maximum(gap[near], 0.0) / max(left, 1e-12))
         p = self._problem(near, v)
         at = slice(m.joint_rows, None, 3)
-        own = p.b[: m.joint_rows].copy()
+        own = p.b.copy()
         for scale in (1.0, *LOWER):
-            p.b[: m.joint_rows], p.b[m.joint_rows :] = own, 0.0
+            p.b[:] = own
             p.b[at] = np.where(psi[near] > 0.0, scale * psi[near] * rates[near], apart)
             p.impulses[:] = 0.0
             result = m.solver.solve(p)
@@ -122,6 +122,7 @@ class Impacts:
         law = np.repeat(r.kind[:c0], np.diff(r.first[: c0 + 1]))
         column = m.columns[:r0]
         reflect = np.where(column == DRIVE, -1.0, 1.0) * _rates(r, c0, v)
+        b[r0:] = r.b[take[r0:]]  # tangents: belts
         b[:r0] = np.where(law == BILATERAL, reflect, np.where(law == UNILATERAL, np.maximum(r.b[:r0], 0.0), 0.0))
         sigma[r0:] *= STIFFER
         soft = np.isin(column, SOFT)
