@@ -28,7 +28,9 @@ def test_it_sticks_to_mu_s_and_slides_with_mu_k(law):
             assert (speeds[-1] - speeds[-31]) / (30 * H) == pytest.approx(0.21 * G, rel=2e-3)
 
 
-@pytest.mark.parametrize(("law", "formula"), [("smooth", lambda v: 0.5 - 0.2 * v / np.hypot(0.4, v)), ("linear", lambda v: 0.5 - 0.2 * min(v / 0.4, 1))])
+@pytest.mark.parametrize(
+    ("law", "formula"), [("smooth", lambda v: 0.5 - 0.2 * v / np.hypot(0.4, v)), ("linear", lambda v: 0.5 - 0.2 * min(v / 0.4, 1))]
+)
 def test_friction_falls_with_the_slip_speed_by_the_formula(law, formula):
     """(10.55) with the slip speed of the step before: v+ = v - h mu(v) g."""
     s = Steps(block(friction=0.5, kinetic_friction=0.3, slip_speed=0.4, friction_law=law), v=(1.0, 0, 0))
@@ -86,7 +88,8 @@ def test_torsion_stops_a_spinning_ball():
     s = Steps(m)
     s.omega[0] = (0, 0, 5.0)
     s.run(0.5)
-    assert s.omega[0, 2] == pytest.approx(5.0 - 0.002 * G / 0.004 * 0.5, rel=0.02)
+    # in the first step the normal impulse is not known yet
+    assert s.omega[0, 2] == pytest.approx(5.0 - 0.002 * G / 0.004 * 29 * H, rel=1e-4)
     s.run(1.0)
     assert abs(s.omega[0, 2]) < 1e-6
 

@@ -60,7 +60,7 @@ class Detector:
 
     @property
     def materials(self) -> Array:
-        """(k, 12): friction, restitution, compliance, damping time, contact/materials.FURTHER; NaN where the model says nothing. `contacts.material` are its rows."""
+        """(k, 4): friction, restitution, compliance, damping time; NaN where the model says nothing. `contacts.material` are its rows."""
         return self.scene.materials
 
     def detect(self, x: Array, q: Array, reach: Array | None = None) -> int:

@@ -233,7 +233,8 @@ class Machine:
         assert self.detector is not None
         c = self.detector.contacts
         contact_rows.write(
-            h, NEAR * s.margin, s.push, s.threshold, s.eps, s.tau, self.chosen, n, c.bodies, self.detector.frames, c.point, c.gap, c.material,
+            h, NEAR * s.margin, s.push, s.threshold, s.eps, s.tau, self.chosen, n, c.bodies, self.detector.frames, c.point, c.gap,
+            c.material,
             self.detector.materials, self.states, self.inverse, self.before, self.constraints, self.joint_rows, *r, self.rates,
         )  # fmt: skip
         end = self.joint_rows + 3 * n

@@ -14,7 +14,6 @@ from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import validate
 from dalembert.model.parts import WORLD
 
-
 #: how friction falls with the slip speed
 FRICTION_LAWS = ("smooth", "linear")
 
@@ -106,8 +105,8 @@ class Contacts:
             if name != WORLD and not validate.known(name, self._bodies):
                 raise UnknownNameError("body of a contact", name, [*self._bodies, WORLD])
         law = Contact.build(
-            a, b, friction_law, surface_velocity, friction=friction, restitution=restitution, compliance=compliance, damping_time=damping_time,
-            kinetic_friction=kinetic_friction, slip_speed=slip_speed, torsion=torsion, rolling=rolling,
+            a, b, friction_law, surface_velocity, friction=friction, restitution=restitution, compliance=compliance,
+            damping_time=damping_time, kinetic_friction=kinetic_friction, slip_speed=slip_speed, torsion=torsion, rolling=rolling,
         )  # fmt: skip
         if frozenset((a, b)) in self._contacts:
             raise ModelError(f"add_contact: the model has a contact of {a!r} and {b!r} already; remove_contact takes it out.")

@@ -7,8 +7,8 @@
     ahead      gap > near        b_n = gap/h: the bodies may meet at the end of the step, not before
     tangents                     b_t = -t.w, w: velocity of a moving surface of a (10.56); mu by the slip speed of the step before (10.55)
 
-Contacts that strike (restitution psi > 0, approach faster than the threshold) have no rows in the step in which they do so, nor before: they
-are not braked on their way. Which those are depends on the method, see contact/impacts.py.
+Contacts that strike (restitution psi > 0, approach faster than the threshold) have no rows in the step in which they do so, nor before:
+they are not braked on their way. Which those are depends on the method, see contact/impacts.py.
 """
 
 import math
@@ -24,7 +24,7 @@ from dalembert.kernels.smallmat import cross, mat_vec
 FRICTION, RESTITUTION, COMPLIANCE, DAMPING_TIME = 0, 1, 2, 3
 KINETIC, SLIP_SPEED, LINEAR, TORSION, ROLLING, BELT = 4, 5, 6, 7, 8, 9
 ORDINARY, STRIKES, LEFT = 0, 1, 2
-#: the default compliance counts as less where bodies are heavy: sigma is at most this part of J M^-1 J^T (0.6 um under a weight of its own, 1/60 s)
+#: the default compliance counts as less where bodies are heavy: sigma is at most this part of J M^-1 J^T (0.6 um by its own weight)
 SOFTEST = 1e-4
 #: larger coefficients of friction count as this one (an angle of 89.4 degrees)
 ROUGHEST = 100.0
@@ -60,7 +60,7 @@ def rate(J, r, x, a, b):
 
 @inline
 def _fate(when, h, gap, rate, free):
-    """What becomes of a contact with restitution that approaches with `rate`, faster than the threshold; `free`: rate without constraints."""
+    """What becomes of a contact with restitution that approaches with `rate`, faster than the threshold; free: rate without constraints."""
     meets = gap + h * free <= 0.0
     if when == POST_FACTO:
         strikes = gap <= 0.0
@@ -149,7 +149,8 @@ def write(
             soft = min(soft, SOFTEST * _mobility(J, row, inverse, p, q))
         sigma[row], sigma[row + 1], sigma[row + 2] = soft, soft, soft
         for i in range(1, 3):
-            b[row + i] = -(frames[k, i, 0] * materials[what, BELT] + frames[k, i, 1] * materials[what, BELT + 1] + frames[k, i, 2] * materials[what, BELT + 2])
+            for a in range(3):
+                b[row + i] -= frames[k, i, a] * materials[what, BELT + a]
         slip = math.hypot(rate(J, row + 1, x, p, q) + b[row + 1], rate(J, row + 2, x, p, q) + b[row + 2])
         mu[c + j] = min(_friction(materials, what, slip), ROUGHEST)
         rates[j] = rate(J, row, x, p, q)
@@ -173,9 +174,11 @@ def _turning(states, k, sign, e, J, r, column):
 
 
 @kernel
-def write_torques(chosen, n, pair, frames, material, materials, states, inverse, x, lam, c, r, bodies, kind, first, J, b, sigma, low, high, mu):
-    """Constraints from c, rows from r on, of torques about the normal and against rolling: relative spin 0 within +-(torsion, rolling) times the
-    normal impulse of the step before, lam (contacts, 3). Rolling is resisted along the way that it goes. Returns how many."""
+def write_torques(
+    chosen, n, pair, frames, material, materials, states, inverse, x, lam, c, r, bodies, kind, first, J, b, sigma, low, high, mu
+):
+    """Constraints from c, rows from r on, of torques about the normal and against rolling: relative spin 0 within
+    +-(torsion, rolling) times the normal impulse of the step before, lam (contacts, 3). Rolling is resisted along the way that it goes. Returns how many."""
     count = 0
     for j in range(n):
         k = chosen[j]
