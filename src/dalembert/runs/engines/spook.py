@@ -40,6 +40,8 @@ from dalembert.runs.ragged import Table, Tables
 if TYPE_CHECKING:
     from dalembert.runs.plan import Plan
 
+CONTACT_BYTES = 2**30  # of the contacts of all nodes
+
 STATE = Layout(
     "Bodies",
     Part("bodies", "13 n", "position of the centre of mass, quaternion, omega (body axes), velocity (world axes) of every body"),
@@ -66,7 +68,7 @@ class SpookEngine:
         self.model, self.h = plan.acting, plan.h
         o["max_time"] = o["max_time"] or math.inf
         keep = o.pop("contacts")
-        self.keeps_contacts = keep == "all"
+        self.keeps_contacts, self._contact_bytes = keep == "all", 0
         self.machine = Machine(plan.acting, Settings(**o))
         self.control, self.steps, self.info = control, 0, np.zeros(2)
         self.view = JointView(self.machine.bodies, coordinates_of(plan))
@@ -130,7 +132,18 @@ class SpookEngine:
         return {name: Table.from_nodes(COLUMNS[name], rows) for name, rows in found.items()}
 
     def _contacts(self) -> Array:
-        return contact_rows(self.machine) if self.keeps_contacts else np.zeros((0, len(COLUMNS["contacts"])))
+        """Rows of the contacts, as long as there is room for them."""
+        if not self.keeps_contacts or self._contact_bytes > CONTACT_BYTES:
+            return np.zeros((0, len(COLUMNS["contacts"])))
+        rows = contact_rows(self.machine)
+        self._contact_bytes += rows.nbytes
+        if self._contact_bytes > CONTACT_BYTES:
+            warnings.warn(
+                f"contacts of the run take more than {CONTACT_BYTES >> 20} MiB: traj.contacts ends at t = {self.time:.4g} s. A larger every= "
+                "keeps those of fewer nodes, contacts='none' keeps none.",
+                stacklevel=2,
+            )
+        return rows
 
     def _take_events(self) -> Array:
         rows, self.events = self.events, []
