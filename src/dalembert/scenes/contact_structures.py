@@ -57,7 +57,7 @@ def card_house(stories: int = 2, name: str = "card-house") -> Model:
     (t, _, l), s, c = CARD, np.sin(LEAN), np.cos(LEAN)
     reach = 0.5 * (t * c + l * s)  # of the middle of a leaning card from the line where two meet
     rise, height = 0.5 * (t * s + l * c), t * s + l * c
-    apart = 2.0 * (reach + 0.5 * l * s + 0.5 * t * c)  # of neighbouring pairs: their feet do not overlap
+    apart = 2.0 * (t * c + l * s) + 0.012  # of neighbouring pairs: wider than their feet
     for story in range(stories):
         pairs, base = stories - story, story * (height + t)
         for k in range(pairs):
@@ -67,7 +67,7 @@ def card_house(stories: int = 2, name: str = "card-house") -> Model:
                 add_box(m, f"{side}{story + 1}.{k + 1}", CARD, 0.002, place, about(1, -sign * LEAN), 0.6)
         for k in range(pairs - 1):
             middle = (k - 0.5 * (pairs - 2)) * apart
-            size = (apart + 0.02, CARD[1], t)
+            size = (apart - 0.0005, CARD[1], t)
             add_box(m, f"level{story + 1}.{k + 1}", size, 0.002, (middle, 0, base + height + 0.5 * t), friction=0.6)
     return m
 
@@ -136,7 +136,8 @@ register(
         h=H,
         t_end=10.0,
         stepper=STEPPER,
-        check=_stands(1.0, 1e-9),
+        options={"eps": 1e-10},  # stones of 100 kg: friction creeps by 4 eps Y/h times its force
+        check=_stands(0.1, 1e-9),
     )
 )
 
