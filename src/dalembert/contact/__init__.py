@@ -1,1 +1,1 @@
-"""Contact between bodies: what touches, and the velocities and impulses of one step."""
+"""Contact of bodies: detection, and the solution of a step."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 COLUMNS = (
-    "joints", "limits", "joint friction", "damping", "motors", "drive", "stiffness", "contact", "friction", "impact", "forces", "numerical",
+    "joints", "limits", "joint_friction", "damping", "motors", "drive", "stiffness", "contact", "friction", "impact", "forces", "numerical",
 )  # fmt: skip
 JOINTS, LIMITS, JOINT_FRICTION, DAMPING, MOTORS, DRIVE, STIFFNESS, CONTACT, FRICTION, IMPACT, FORCES, NUMERICAL = range(len(COLUMNS))
 #: the first word of what a row of a joint is called

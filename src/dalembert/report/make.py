@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
+from dalembert.report.bodies import judge_bodies
 from dalembert.report.certificates import judge_certificates
 from dalembert.report.constraints import judge_constraints
 from dalembert.report.energy import judge_energy
@@ -30,6 +31,9 @@ from dalembert.report.tree import judge_tree
 from dalembert.report.tree_facts import TreeFacts
 
 __all__ = ["Item", "Report", "make_report"]
+
+#: judges of families whose runs keep another account than those of trees
+BY_FAMILY = {"bodies": judge_bodies}
 
 
 def make_report(traj: Any) -> Report:
@@ -55,6 +59,9 @@ def judge_physics(system: Any, facts: Any) -> list[Item | None]:
 
 @judge_physics.register
 def _(system: Model, facts: Any) -> list[Item | None]:
+    own = BY_FAMILY.get(facts.family.name)
+    if own is not None:
+        return [*own(TreeFacts(facts.traj)), judge_attitude(facts)]
     physics = judge_machine(TreeFacts(facts.traj)) if is_machine(facts) else judge_body(facts)
     return [*physics, judge_attitude(facts)]
 

@@ -153,7 +153,8 @@ class SpookEngine:
         if self.control is not None and self.control is not HELD:
             self.hold(self._sampled())
         m.hold(self.tau)
-        found = m.step(self.time, self.h)
+        with np.errstate(all="ignore"):  # a state that overflows ends the run by its status
+            found = m.step(self.time, self.h)
         self._last = found
         self.info[:] = found.factorisations, found.residual
         if found.status != OK:
