@@ -8,6 +8,7 @@ from dalembert.model import Model
 from dalembert.model.features import can_touch
 from dalembert.runs.simulate import simulate
 from dalembert.scenes import contact_machines, contact_piles, contact_structures
+from dalembert.view.contact_plots import weighed
 
 NAMES = [name for name in scenes.names() if scenes.find(name).check is not None]
 H = 1 / 60
@@ -22,7 +23,14 @@ def test_every_scene_with_contacts_has_a_check():
     assert {name for name, m in models.items() if isinstance(m, Model) and can_touch(m)} == set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+AWAITED = {
+    "newtons-cradle": "an approaching contact is stopped by its margin before it strikes: restitution is lost",
+    "sliding-block": "a contact that moves by more than 2 cm in a step loses its memory, and with it the shift of the sliding law",
+}
+CHECKED = [pytest.param(n, marks=[pytest.mark.xfail(reason=AWAITED[n], strict=True)] if n in AWAITED else []) for n in NAMES]
+
+
+@pytest.mark.parametrize("name", CHECKED)
 def test_scene_shows_what_its_check_says(name):
     scene = scenes.find(name)
     traj = scene.simulate()
@@ -33,16 +41,13 @@ def test_scene_shows_what_its_check_says(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_account_closes(name):
-    """The change of energy is what the columns say, to round-off of the largest of them."""
+    """Kinetic energy and weight change by what the columns say, to round-off of the largest of them."""
     scene = scenes.find(name)
-    m = scene.model()
-    if any(j.stiffness for j in m.joints):
-        m = m.without(("stiffness",))  # springs are part of the energy, and lose some of it in a row of their own
-    traj = run(m, 60 * scene.h, scene.h, q0=scene.q0, v0=scene.v0)
+    traj = scene.simulate(t_end=60 * scene.h)
     work = {k: np.cumsum(x) for k, x in traj.account.items() if k != "impulse"}
-    change = traj.energy[1:] - traj.energy[0]
-    scale = max(np.abs(traj.energy).max(), *(np.abs(x).max() for x in work.values()))
-    assert np.abs(change - sum(work.values())).max() < 1e-11 * scale
+    energy = weighed(traj)
+    scale = max(np.abs(energy).max(), *(np.abs(x).max() for x in work.values()))
+    assert np.abs(energy[1:] - energy[0] - sum(work.values())).max() < 1e-11 * scale
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -59,6 +64,14 @@ def test_block_sticks_below_the_angle_of_friction_alone(angle, sticks):
     """tan 26.57 degrees = 0.5."""
     traj = run(contact_piles.incline(angle), 2.0)
     assert (contact_piles.moved(traj) < 0.01) == sticks
+
+
+@pytest.mark.parametrize("eps", [1e-6, 1e-7])
+def test_sticking_block_creeps_as_stated(eps):
+    """sigma times the impulse, 4 eps Y/h times the force, shared by four points that all stick. At 20 degrees two of them would slip."""
+    traj = run(contact_piles.incline(10.0), 4.0, eps=eps)
+    force = contact_piles.GRAVITY * np.sin(np.radians(10.0)) / 4.0
+    assert abs(contact_piles.creep(traj) / (1e6 * contact_piles.creep_speed(force, eps, H)) - 1.0) < 0.01
 
 
 def test_stack_sinks_by_its_compliance_alone():

@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.model import Box, Capsule, Cylinder, Model, Sphere
 from dalembert.scenes._base import Finding, Scene, register
-from dalembert.scenes.contact_piles import GRAVITY, H, STEPPER, UPRIGHT, about, add_box, ground, last_motion, penetration, unsolved
+from dalembert.scenes.contact_piles import GRAVITY, STEPPER, UPRIGHT, H, about, add_box, ground, last_motion, penetration, unsolved
 
 
 def gaps(traj: Any, most: float = 1.0) -> Finding:
@@ -29,7 +29,7 @@ def body(traj: Any, name: str) -> Any:
 
 
 def chain_bridge(links: int = 100, load: float = 1000.0, name: str = "chain-bridge") -> Model:
-    """Planks of 1 kg and about 0.2 m, hinged to each other and at both ends to the world, with a load in the middle that they carry by contact."""
+    """Planks of 1 kg and about 0.2 m, hinged to each other and at both ends to the world; a load lies on them."""
     m = Model(name)
     x = np.linspace(-10.0, 10.0, links + 1)
     z = 3.0 * (x / 10.0) ** 2 - 3.0
@@ -67,7 +67,7 @@ CAR = {"chassis": 1000.0, "hub": 10.0, "wheel": 20.0, "radius": 0.32, "stiffness
 
 
 def vehicle(name: str = "vehicle") -> Model:
-    """A car: four wheels on hinges, each hub on a vertical slide with spring and damper. Brakes: motors that hold the wheels, to 200 N m."""
+    """A car: four wheels on hinges, each hub on a vertical slide with spring and damper. Brakes: motors of up to 200 N m."""
     m, c = ground(name, 0.9), CAR
     r = c["radius"]
     add_box(m, "chassis", (3.6, 1.5, 0.5), c["chassis"], (0, 0, 0.65))
@@ -78,7 +78,9 @@ def vehicle(name: str = "vehicle") -> Model:
             at = f"{end} {side}"
             place = (x, y, r)
             m.add_body(f"{at} hub", c["hub"], (0.1, 0.1, 0.1), pose=(place, UPRIGHT))
-            m.add_joint(f"{at} strut", "prismatic", "chassis", f"{at} hub", place, (0, 0, 1), stiffness=c["stiffness"], damping=c["damping"])
+            m.add_joint(
+                f"{at} strut", "prismatic", "chassis", f"{at} hub", place, (0, 0, 1), stiffness=c["stiffness"], damping=c["damping"]
+            )
             m.add_body(f"{at} wheel", c["wheel"], wheel, pose=(place, UPRIGHT), shapes=(tyre,))
             m.add_joint(f"{at} axle", "revolute", f"{at} hub", f"{at} wheel", place, (0, 1, 0))
             m.add_motor(f"{at} brake", f"{at} axle", "velocity", limit=c["brake"], kv=1e4)
@@ -172,7 +174,7 @@ register(
 
 
 def gripper(force: float = 20.0, name: str = "gripper") -> Model:
-    """Two fingers on slides press a box of 1 kg (friction 0.5) and lift it by 0.3 m between 0.5 and 1.5 s. It holds where 2 mu F > m (g + a)."""
+    """Two fingers on slides press a box of 1 kg (friction 0.5) and lift it by 0.3 m. It holds where 2 mu F > m (g + a)."""
     m = ground(name, 0.5)
 
     def lift(t: Any) -> Any:
@@ -256,7 +258,7 @@ register(
 
 
 def ragdoll(height: float = 0.6, name: str = "ragdoll") -> Model:
-    """A doll of 14 capsules, a box and a ball; hinges at elbows and knees, ball joints elsewhere, with limits and damping. Feet at `height`."""
+    """A doll of 14 capsules, a box and a ball; hinges at elbows and knees, ball joints elsewhere, with limits. Feet at `height`."""
     m, z = ground(name, 0.6), height + 0.95
 
     def limb(part: str, mass: float, top: Any, bottom: Any, radius: float) -> None:

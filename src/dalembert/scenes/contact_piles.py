@@ -80,15 +80,14 @@ def creep_speed(force: float, eps: float, h: float, steps: float = 2.0) -> float
     return 4.0 * eps / (1.0 + 4.0 * steps) / h * force
 
 
-def _stays(traj: Any) -> list[Finding]:
-    stated = 1e3 * creep_speed(GRAVITY * np.sin(np.radians(20.0)) / 4.0, 1e-8, traj.h)  # four points carry 1 kg
+def creep(traj: Any) -> float:
+    """Speed over the second half of a run, um/s."""
     half = len(traj) // 2
-    speed = (moved(traj) - moved(traj, slice(0, half + 1))) / (traj.t[-1] - traj.t[half])
-    return [
-        Finding("moved, mm in 10 s", moved(traj), 0.003),
-        Finding("creep is not 4 eps Y/h times the force, %", 100.0 * abs(speed / stated - 1.0), 2.0),
-        unsolved(traj),
-    ]
+    return 1e3 * (moved(traj) - moved(traj, slice(0, half + 1))) / float(traj.t[-1] - traj.t[half])
+
+
+def _stays(traj: Any) -> list[Finding]:
+    return [Finding("creep, um/s", creep(traj), 0.3), unsolved(traj)]
 
 
 register(
@@ -139,7 +138,11 @@ def stack(masses: Sequence[float] = (1.0,) * 10, name: str = "stack") -> Model:
 
 def _stands(most: float) -> Any:
     def check(traj: Any) -> list[Finding]:
-        return [Finding("moved, mm", moved(traj), most), Finding("kinetic energy at the end, J per body", last_motion(traj), 1e-15), unsolved(traj)]
+        return [
+            Finding("moved, mm", moved(traj), most),
+            Finding("kinetic energy at the end, J per body", last_motion(traj), 1e-15),
+            unsolved(traj),
+        ]
 
     return check
 
@@ -258,7 +261,9 @@ def spheres_in_bin(n: int = 100, seed: int = 1, name: str = "spheres-in-bin") ->
         layer, place = divmod(k, across**2)
         x, y = ((i + 0.5) / across * 2.0 * half - half for i in (place % across, place // across))
         jitter = rng.uniform(-0.1, 0.1, 2) * r
-        m.add_body(f"ball{k + 1}", mass, shape.inertia(mass), pose=((x + jitter[0], y + jitter[1], r + 2.4 * r * layer), UPRIGHT), shapes=(shape,))
+        m.add_body(
+            f"ball{k + 1}", mass, shape.inertia(mass), pose=((x + jitter[0], y + jitter[1], r + 2.4 * r * layer), UPRIGHT), shapes=(shape,)
+        )
     return m
 
 
@@ -281,9 +286,9 @@ def logs(n: int = 22, seed: int = 1, name: str = "logs") -> Model:
     r, length, mass, friction = 0.1, 0.8, 20.0, 0.4
     m, rng = ground(name, friction), np.random.default_rng(seed)
     half = 0.48
-    for x in (-1, 1):
+    for side in (-1, 1):
         for y in (-0.25, 0.25):
-            m.add_shape("world", Box((0.08, 0.08, 1.6), position=(x * (half + 0.04), y, 0.8), friction=friction))
+            m.add_shape("world", Box((0.08, 0.08, 1.6), position=(side * (half + 0.04), y, 0.8), friction=friction))
     shape = Capsule(r, length, friction=friction)
     for k in range(n):
         layer, place = divmod(k, 4)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dalembert.model import Convex, Model, Sphere
 from dalembert.scenes._base import Finding, Scene, register
-from dalembert.scenes.contact_piles import H, STEPPER, UPRIGHT, about, add_box, ground, last_motion, moved, unsolved
+from dalembert.scenes.contact_piles import STEPPER, UPRIGHT, H, about, add_box, ground, last_motion, moved, unsolved
 
 # dominoes ----------------------------------------------------------------------------------------------------------------------------
 
@@ -74,7 +74,11 @@ def card_house(stories: int = 2, name: str = "card-house") -> Model:
 
 def _stands(most: float, energy: float) -> Any:
     def check(traj: Any) -> list[Finding]:
-        return [Finding("moved, mm", moved(traj), most), Finding("kinetic energy at the end, J per body", last_motion(traj), energy), unsolved(traj)]
+        return [
+            Finding("moved, mm", moved(traj), most),
+            Finding("kinetic energy at the end, J per body", last_motion(traj), energy),
+            unsolved(traj),
+        ]
 
     return check
 
@@ -99,7 +103,9 @@ def arch(stones: int = 11, radius: float = 1.0, thickness: float = 0.25, frictio
     m = ground(name, friction)
     inner, outer, half = radius - 0.5 * thickness, radius + 0.5 * thickness, 0.5 * np.pi / stones
     depth, density = 0.3, 2400.0
-    corners = np.array([(r * np.sin(a), y, r * np.cos(a)) for r in (inner, outer) for a in (-half, half) for y in (-0.5 * depth, 0.5 * depth)])
+    corners = np.array(
+        [(r * np.sin(a), y, r * np.cos(a)) for r in (inner, outer) for a in (-half, half) for y in (-0.5 * depth, 0.5 * depth)]
+    )
     mass, com, inertia = wedge(corners, density)
     shape = Convex(corners - com, friction=friction)
     for k in range(stones):

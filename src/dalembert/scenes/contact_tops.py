@@ -110,11 +110,11 @@ TIPPE = {"radius": 0.02, "mass": 0.02, "low": 0.004, "spin": 150.0, "friction": 
 
 
 def tippe_top(name: str = "tippe-top") -> Model:
-    """A ball of 2 cm whose centre of mass lies 4 mm below its middle, with a stem for the picture."""
+    """A ball of 2 cm whose centre of mass lies 4 mm below its middle, with a cap on top for the picture."""
     c = TIPPE
     m = ground(name, c["friction"])
     shape = Sphere(c["radius"], friction=c["friction"])
-    stem = Cylinder(0.003, 0.012, position=(0, 0, c["radius"] + 0.004), collide=False)
+    stem = Cylinder(0.006, 0.004, position=(0, 0, 0.0175), collide=False)
     I = 0.4 * c["mass"] * c["radius"] ** 2
     lean = about(0, 0.1)
     m.add_body("top", c["mass"], (I, I, I), com=(0, 0, -c["low"]), pose=((0, 0, c["radius"]), lean), shapes=(shape, stem))
@@ -125,7 +125,9 @@ def _stands_on_its_head(traj: Any) -> list[Finding]:
     rise = traj.poses[:, 0, 2, 3] - TIPPE["low"] * traj.poses[:, 0, 2, 2]
     return [
         Finding("180 degrees less the largest lean", 180.0 - float(leaning(traj).max()), 40.0),
-        Finding("less than twice the offset that its centre of mass rose, mm", 1e3 * (2.0 * TIPPE["low"] - float(rise.max() - rise[0])), 1.5),
+        Finding(
+            "less than twice the offset that its centre of mass rose, mm", 1e3 * (2.0 * TIPPE["low"] - float(rise.max() - rise[0])), 1.5
+        ),
         unsolved(traj),
     ]
 
@@ -133,7 +135,7 @@ def _stands_on_its_head(traj: Any) -> list[Finding]:
 register(
     Scene(
         name="tippe-top",
-        summary="a tippe top slides, rises and turns over onto its stem",
+        summary="a tippe top slides, rises and turns over onto its head",
         build=tippe_top,
         v0={"top": (0, 0, TIPPE["spin"], 0, 0, 0)},
         h=1.0 / 2000.0,
