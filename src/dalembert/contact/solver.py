@@ -38,6 +38,7 @@ from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 LAWS = {"associated": codes.ASSOCIATED, "coulomb": codes.COULOMB}
 METHODS = ("direct", "gauss-seidel")
+JUDGED = 10  # sweeps between two looks at the residual
 #: sigma is multiplied by these, one after the other
 CONTINUATION = (1e4, 1e2, 10.0)
 
@@ -108,7 +109,8 @@ class StepSolver:
         self.analyses = 0  # how often an order was made
         self._room = (0, 0, 0)  # bodies, constraints, rows
         self._numbers, self._info = np.zeros(OPTIONS), np.zeros(INFO)
-        self._block, self._bodies = np.zeros((3, 3)), 0
+        self._bodies = 0
+        self._scaled = (np.zeros((0, 6, 6)), np.zeros((0, 12)), np.zeros(0))  # of sweeps
         self._run = bare(first_class(run, RUN))
         self._grow(1, 1, 1)
         self._deadline = math.inf
@@ -210,7 +212,10 @@ class StepSolver:
         return self._result(problem, step, o, branch)
 
     def _sweeps(self, step: Step, o: SolverOptions) -> str:
-        gauss_seidel(step, self._work, LAWS[o.law], o.tol, o.sweeps, 10, self._block, self._info)
+        n, rows = len(step.masses), len(step.J)
+        if self._scaled[0].shape[0] != n or len(self._scaled[1]) < rows:
+            self._scaled = (np.zeros((n, 6, 6)), np.zeros((rows + rows // 2, 12)), np.zeros(6 * n))
+        gauss_seidel(step, self._work, LAWS[o.law], o.tol, o.sweeps, JUDGED, *self._scaled, self._info)
         return "sweeps"
 
     def _direct(self, step: Step, o: SolverOptions) -> str:

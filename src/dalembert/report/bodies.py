@@ -1,13 +1,13 @@
 """Runs of machines cut free, with joints as constraints, contacts, friction and impacts.
 
-    energy balance    kinetic + potential energy change by the work in the account: to round-off where no spring acts, since every column is
-                      computed by itself (rows, known forces, discretisation of rotation and weight), else to first order
-    dissipation       contacts, friction, impacts, limits, joints and dry friction take energy; pushing overlapping bodies apart gives some
-    momentum          linear momentum of what neither joints nor contacts hold to the world changes by the impulse of known forces
-    problems solved   residual of the problem of every step; those above the tolerance are counted
-    penetration       of contacts, against the size of the smallest shape: deeper than a tenth warns
-    joints            largest gap of the rows of joints, against the size of the machine
-    rotation          bodies that turned too fast for the variational rotation were stepped by the stabilised one, which takes energy
+energy balance    kinetic + potential energy change by the work in the account: to round-off where no spring acts, since every column is
+                  computed by itself (rows, known forces, discretisation of rotation and weight), else to first order
+dissipation       contacts, friction, impacts, limits, joints and dry friction take energy; pushing overlapping bodies apart gives some
+momentum          linear momentum of what neither joints nor contacts hold to the world changes by the impulse of known forces
+problems solved   residual of the problem of every step; those above the tolerance are counted
+penetration       of contacts, against the size of the smallest shape: deeper than a tenth warns
+joints            largest gap of the rows of joints, against the size of the machine
+rotation          bodies that turned too fast for the variational rotation were stepped by the stabilised one, which takes energy
 """
 
 from __future__ import annotations
