@@ -4,8 +4,8 @@
 2  masses, and velocities without constraints               kernels/bodies/motion.py
 3  rows of joints                                           kernels/bodies/joint_rows.py
 4  contacts, matched with those of the step before          contact/detector.py, kernels/contact/rows.py
-5  impacts: velocities jump, positions stay                 only where a material has a restitution
-6  velocities and impulses of the step                      contact/solver.py
+5  velocities and impulses of the step                      contact/solver.py
+6  impacts, before 5 or within the step                     contact/impacts.py
 7  account, broken joints, next node
 """
 
@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, IMPACT, NUMERICAL, columns_of
+from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, NUMERICAL, columns_of
+from dalembert.contact.coulomb import CoulombSolver
 from dalembert.contact.detector import Detector
+from dalembert.contact.impacts import WHEN, Impacts
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
 from dalembert.contact.solver import SolverOptions, StepSolver
-from dalembert.contact.tables import BROKEN, STRUCK
+from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces
 from dalembert.kernels.bodies.loads import add_loads
@@ -34,8 +36,10 @@ from dalembert.kernels.status import NOT_FINITE, OK
 from dalembert.model.compile_bodies import compile_bodies
 from dalembert.model.features import can_touch
 
-#: which contacts strike before the step, by the option `impact`: only those that touch, or also those that meet within it
-EARLY = {"post-facto": False, "preemptive": True}
+#: contacts with gaps below this part of the margin count as touching
+NEAR = 0.05
+#: the option `law` as solvers call it
+LAWS = {"coulomb": "coulomb", "cone": "associated"}
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,9 @@ class Settings:
     law: str = "coulomb"
     solver: str = "direct"
     tol: float = 1e-9
-    impact: str = "post-facto"
+    impact: str = "exact"
     threshold: float = 0.05
+    push: float = 1.0
     sweeps: int = 50
     max_time: float = math.inf
 
@@ -77,13 +82,14 @@ class Machine:
         self.n = n = len(self.bodies.names)
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
-        self.solver = StepSolver(SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget))
+        options = SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget, law=LAWS[s.law])
+        self.solver = CoulombSolver(options) if s.law == "coulomb" else StepSolver(options)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
         self.joints, self.constraints, self.joint_rows = count(layout.JOINTS), count(layout.CONSTRAINTS), count(layout.ROWS)
         self.motors = count(layout.MOTORS)
-        self.has_restitution = self.detector is not None and bool((self.detector.materials[:, contact_rows.RESTITUTION] > 0.0).any())
+        self.impacts = Impacts(self)
         # the checkpoint
         self.states = np.zeros((n, motion.SIZE))
         self.room = self.bodies.room()
@@ -100,6 +106,7 @@ class Machine:
         self.forces = np.zeros(self.joints)
         self._joint_columns = columns_of(self.bodies)
         self._grow(64)
+        self.h = 0.0  # of the last step
         self.contacts = 0  # of the last step that were rows of it
         self.events: list[tuple[float, ...]] = []  # (kind, a, b, value) of the last step
 
@@ -111,9 +118,8 @@ class Machine:
         self.lam, self.columns = np.zeros(size), np.full(size, CONTACT, dtype=np.int64)
         self.columns[: self.joint_rows] = self._joint_columns
         self.lam0, self.chosen = np.zeros((contacts, 3)), np.zeros(contacts, dtype=np.int64)
-        self.rates, self.struck = np.zeros(contacts), np.zeros(contacts, dtype=np.int64)
-        self._row = np.zeros((1, 12))
-        self._b = np.zeros(size)
+        self.rates, self._row = np.zeros(contacts), np.zeros((1, 12))
+        self._chosen = np.zeros(2, dtype=np.int64)
 
     # start -----------------------------------------------------------------------------------------------------------------------------
 
@@ -138,24 +144,40 @@ class Machine:
 
     def step(self, t: float, h: float) -> Report:
         """From t to t + h. The state is changed only where the step succeeds."""
-        found, self.events = Report(), []
+        found, self.events, self.h = Report(), [], h
+        self.impacts.times = []
         energy = motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states)
         self._known_forces(t)
         self._prepare(h, found)
-        n = self._detect(h)
-        if n < 0:
+        if not self._detect(h):
             return Report(NOT_FINITE)
-        if self.has_restitution and n:
-            energy = self._strike(t, h, n, energy, found)
+        ordinary, strikes = self._choose(h)
+        if strikes and self.settings.impact != "exact":
+            energy = self._strike(t, h, strikes + ordinary, energy, found)
+            ordinary, strikes = self._choose(h)[0], 0
+        n = ordinary + strikes
         self._assemble(t, h, n)
-        self._solve(n, found, self.free, self.before, self.rows.b)
-        self._enter(h, n, energy)
-        if not motion.advance(h, self.x, self.mode, self.states):
+        self._solve(ordinary, found)
+        self._enter(h, ordinary, energy)
+        way = self.x
+        if strikes:
+            self.impacts.begin(n)
+            way = self.impacts.within(h, n, found)
+        if not self._advance(h, way):
             return Report(NOT_FINITE)
-        self.account[NUMERICAL] += motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states)
         self._break(h)
-        self._remember(n, found)
+        self._remember(ordinary, found)
+        self._add_jolts(ordinary, n)
         return found
+
+    def _advance(self, h: float, way: Array) -> bool:
+        """The next node, by velocities `way`; then velocities x. The energy at the node, and what the weight did, go into the account."""
+        fine = motion.advance(h, way, self.mode, self.states)
+        if way is not self.x:
+            motion.kick(h, self.x, self.mode, self.states)
+        self.account[NUMERICAL] += motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states)
+        self.account[NUMERICAL] -= h * float(self.bodies.weight @ way)
+        return bool(fine)
 
     def _known_forces(self, t: float) -> None:
         self.push[:] = self.bodies.weight
@@ -172,34 +194,30 @@ class Machine:
             h, b.mass, b.inertia, self.least, self.states, self.push, self.masses, self.inverse, self.before, self.free, self.mode
         )
 
-    def _detect(self, h: float) -> int:
-        """Contacts that matter in this step: how many; -1 where a state is not finite."""
+    def _detect(self, h: float) -> bool:
+        """Contacts near the bodies, and those on their way; False where a state is not finite."""
         if self.detector is None:
-            return 0
+            return True
         speed = np.sqrt((self.free.reshape(-1, 6)[:, 3:] ** 2).sum(1)) + self.size * np.sqrt((self.free.reshape(-1, 6)[:, :3] ** 2).sum(1))
         reach = np.maximum(abs(h) * speed - 0.5 * self.settings.margin, 0.0)
         count = self.detector.detect(self.states[:, :3].copy(), self.states[:, 3:7].copy(), reach)
         if count < 0:
-            return -1
+            return False
         if count > self.capacity:
             self._grow(int(1.5 * count))
         self.detector.warm_start(self.lam0[:count])
-        c = self.detector.contacts
-        return int(
-            contact_rows.choose(
-                h,
-                self.settings.margin,
-                self.free,
-                count,
-                c.bodies,
-                self.detector.frames,
-                c.point,
-                c.gap,
-                self.states,
-                self._row,
-                self.chosen,
-            )
-        )
+        return True
+
+    def _choose(self, h: float) -> tuple[int, int]:
+        """How many contacts have rows in this step, and how many strike."""
+        if self.detector is None:
+            return 0, 0
+        s, d, c = self.settings, self.detector, self.detector.contacts
+        contact_rows.choose(
+            h, s.margin, WHEN[s.impact], s.threshold, self.free, self.before, d.count, c.bodies, d.frames, c.point, c.gap, c.material,
+            d.materials, self.states, self._row, self.chosen, self._chosen,
+        )  # fmt: skip
+        return int(self._chosen[0]), int(self._chosen[1])
 
     def _assemble(self, t: float, h: float, n: int) -> None:
         """Rows of joints, then of contacts, with their warm starts."""
@@ -210,65 +228,45 @@ class Machine:
             return
         assert self.detector is not None
         c = self.detector.contacts
-        most = math.inf if s.law == "coulomb" else 0.0
         contact_rows.write(
-            h, s.margin, s.eps, s.tau, most, 1e-5, self.chosen, n, c.bodies, self.detector.frames, c.point, c.gap, c.material,
-            self.detector.materials, self.states, self.before, self.lam0, self.constraints, self.joint_rows, *r, self.rates,
+            h, NEAR * s.margin, s.push, s.threshold, s.eps, s.tau, self.chosen, n, c.bodies, self.detector.frames, c.point, c.gap, c.material,
+            self.detector.materials, self.states, self.before, self.constraints, self.joint_rows, *r, self.rates,
         )  # fmt: skip
         self.lam[self.joint_rows : self.joint_rows + 3 * n] = self.lam0[self.chosen[:n]].ravel()
 
-    def _problem(self, n: int, free: Array, start: Array, b: Array) -> StepProblem:
+    def _problem(self, n: int) -> StepProblem:
         m, k, r = self.constraints + n, self.joint_rows + 3 * n, self.rows
         return StepProblem(
-            r.bodies[:m], r.kind[:m], r.first[: m + 1], r.J[:k], b[:k], r.sigma[:k], r.mu[:m], self.masses, self.inverse, free,
-            r.low[:k], r.high[:k], start, self.lam[:k], check=False,
+            r.bodies[:m], r.kind[:m], r.first[: m + 1], r.J[:k], r.b[:k], r.sigma[:k], r.mu[:m], self.masses, self.inverse, self.free,
+            r.low[:k], r.high[:k], self.before, self.lam[:k], check=False,
         )  # fmt: skip
 
-    def _solve(self, n: int, found: Report, free: Array, start: Array, b: Array) -> None:
-        """x and lam of a problem over the rows at hand."""
+    def _solve(self, n: int, found: Report) -> None:
+        """x and lam of the rows of joints and of n contacts."""
         if self.constraints + n == 0:
-            self.x[:] = free
+            self.x[:] = self.free
             return
-        result = self.solver.solve(self._problem(n, free, start, b))
+        result = self.solver.solve(self._problem(n))
         self.x[:] = result.x
         found.residual = max(found.residual, result.residual)
         found.factorisations += result.factorisations
         found.converged = found.converged and result.ok
 
-    # impacts ---------------------------------------------------------------------------------------------------------------------------
-
     def _strike(self, t: float, h: float, n: int, energy: float, found: Report) -> float:
-        """Impacts: M (x+ - x-) = J^T lam with C x+ + psi C x- >= 0. Returns the kinetic energy behind it."""
+        """Impacts before the step: velocities of the step before jump. Returns the kinetic energy behind them."""
         assert self.detector is not None
-        s, c, r0 = self.settings, self.detector.contacts, self.joint_rows
         self._assemble(t, h, n)
-        size = r0 + 3 * n
-        b = self._b
-        b[:r0] = 0.0
-        struck = contact_rows.strike(
-            n, self.constraints, r0, self.chosen, c.gap, c.material, self.detector.materials, self.rates, s.threshold, EARLY[s.impact], h,
-            self.struck, b,
-        )  # fmt: skip
-        if not struck:
-            return energy
-        self.lam[:size] = 0.0
         last = self.before.copy()
-        self._solve(n, found, last, last, b)
-        hit, lam = np.flatnonzero(self.struck[:n]), self.lam[r0:size:3]
-        self.events += [(STRUCK, *map(float, c.bodies[self.chosen[j]]), float(lam[j])) for j in hit]
-        before = self.account[IMPACT]
-        m = self.constraints + n
-        works = np.zeros(len(COLUMNS))
-        contact_rows.works(
-            size, self.rows.first, self.rows.kind[:m], self.rows.bodies, self.rows.J, self.lam, self.x, last, False, self.columns, works
-        )
-        self.account[IMPACT] = before + works.sum()
+        gap = self.detector.contacts.gap[self.chosen[:n]]
+        self.impacts.begin(n)
+        allowed = np.arange(n) >= self._chosen[0]
+        self.x[:] = last + self.impacts.jump(n, last, gap, self.rates[:n].copy(), h, allowed, found)
         motion.kick(h, self.x, self.mode, self.states)
-        after = motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states)
-        self.account[NUMERICAL] += after - energy - works.sum()
+        after = float(motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states))
+        self.account[NUMERICAL] += after - energy
         self._prepare(h, found)
-        self.lam0[: len(c.gap)] = 0.0
-        return float(after)
+        self.lam0[: self.detector.count] = 0.0
+        return after
 
     # account, breaking, memory ---------------------------------------------------------------------------------------------------------
 
@@ -287,8 +285,15 @@ class Machine:
         work = 0.5 * h * float(others @ (self.x + self.before))
         self.account[FORCES] += work
         self.account[NUMERICAL] += motion.exchange(self.masses, self.x, self.before, self.free) - energy - work
-        self.account[NUMERICAL] -= h * float(self.bodies.weight @ self.x)
         self.impulse[3:] += h * self.push.reshape(-1, 6)[:, 3:].sum(0)
+
+    def _add_jolts(self, ordinary: int, n: int) -> None:
+        """Impulses of impacts within the step, to those of the step, for whoever reads them."""
+        if n > ordinary:
+            r0 = self.joint_rows
+            self.lam[r0 + 3 * ordinary : r0 + 3 * n] = 0.0
+            self.lam[r0 : r0 + 3 * n] += self.impacts.jolts
+            self.contacts = n
 
     def _break(self, h: float) -> None:
         """Joints whose force was beyond their strength."""

@@ -190,4 +190,4 @@ def project_on_cones(y: Array, mu: Array) -> Array:
     a = np.maximum(n + mu * t, 0.0) / (1.0 + mu * mu)
     e = y[:, 1:] / np.where(t > 0.0, t, 1.0)[:, None]
     on_side = np.column_stack([a, (mu * a)[:, None] * e])
-    return np.asarray(np.where((t <= mu * n)[:, None], y, np.where((mu * t <= -n)[:, None], 0.0, on_side)))
+    return np.asarray(np.where(((n >= 0.0) & (t <= mu * n))[:, None], y, np.where((mu * t <= -n)[:, None], 0.0, on_side)))

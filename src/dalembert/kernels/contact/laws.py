@@ -2,7 +2,7 @@
 
     row      P = min(max(y, lo), hi): every law of one row is a box, bilateral -inf ... inf, unilateral 0 ... inf
     cone     with e = y_t / |y_t| and R_t = R_n (the general case: tangents stretched by k = sqrt(R_t / R_n), mu by k):
-             |y_t| <= mu y_n     P = y                                   INSIDE (sticks)
+             |y_t| <= mu y_n     P = y                                   INSIDE (sticks); y_n >= 0, which mu = 0 does not imply
              mu |y_t| <= -y_n    P = 0                                   BELOW (apart)
              else                P = a (1, mu e),  a = (y_n + mu |y_t|) / (1 + mu^2)   SLIDING
              P' = [[k, k mu e^T], [k mu e, k mu^2 e e^T + (mu a / |y_t|) (1 - e e^T)]],  k = 1 / (1 + mu^2)
@@ -31,7 +31,7 @@ def cone(n, t1, t2, mu, k):
     """(P_n, P_1, P_2, state); k: stretch of the tangents by the metric."""
     m = k * mu
     t = k * sqrt(t1 * t1 + t2 * t2)
-    if t <= m * n:
+    if n >= 0.0 and t <= m * n:
         return n, t1, t2, INSIDE
     if m * t <= -n:
         return 0.0, 0.0, 0.0, BELOW

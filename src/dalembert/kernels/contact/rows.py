@@ -2,12 +2,13 @@
 
     gap rate n.(velocity of b - velocity of a) = J x,    Y = 1/(1 + 4 tau/h),    sigma = 4 eps Y/h^2 on all three rows
 
-    near       gap <= margin     b_n = (4/h) Y gap - Y J x_k + shift
-    ahead      gap > margin      b_n = gap/h: the bodies may meet at the end of the step, not before
+    touching   gap <= near       b_n = (4/h) Y gap - Y J x_k, at least -max(J x_k, push), with 0 for J x_k < -threshold: bodies that came
+                                 fast stop where they touch (psi = 0), and penetration is undone no faster than with `push`
+    ahead      gap > near        b_n = gap/h: the bodies may meet at the end of the step, not before
     tangents                     b_t = 0
 
-The shift makes up for the associated law of the cone, under which a sliding contact separates with mu |v_t|: mu |v_t| of the last
-velocities is added where the contact was pressed in the step before.
+Contacts that strike (restitution psi > 0, approach faster than the threshold) have no rows in the step in which they do so, nor before: they
+are not braked on their way. Which those are depends on the method, see contact/impacts.py.
 """
 
 import math
@@ -19,6 +20,8 @@ from dalembert.kernels.mat3 import apply_transposed
 from dalembert.kernels.smallmat import cross, mat_vec
 
 FRICTION, RESTITUTION, COMPLIANCE, DAMPING_TIME = 0, 1, 2, 3
+ORDINARY, STRIKES, LEFT = 0, 1, 2
+POST_FACTO, PREEMPTIVE, COMBINED, EXACT = 0, 1, 2, 3
 
 
 @inline
@@ -48,30 +51,57 @@ def rate(J, r, x, a, b):
     return total
 
 
+@inline
+def _fate(when, h, gap, rate, free):
+    """What becomes of a contact with restitution that approaches with `rate`, faster than the threshold; `free`: rate without constraints."""
+    meets = gap + h * free <= 0.0
+    if when == POST_FACTO:
+        strikes = gap <= 0.0
+    elif when == COMBINED:
+        strikes = gap + 0.5 * h * rate <= 0.0
+    else:
+        strikes = gap <= 0.0 or meets
+    return STRIKES if strikes else LEFT
+
+
 @kernel
-def choose(h, margin, x, count, pair, frames, point, gap, states, room, chosen):
-    """Contacts that matter in the step: near, or expected to come near with the velocities x. chosen (count,): their places; how many."""
-    found = 0
+def choose(h, margin, when, threshold, x, before, count, pair, frames, point, gap, material, materials, states, room, chosen, out):
+    """Contacts that matter in the step: near, or expected to come near with the velocities x. chosen (count,): places of those with rows,
+    then of those that strike; out (2,): how many of both. when: method of impacts, before: velocities of the step before."""
+    ordinary, strikes = 0, 0
     for k in range(count):
-        if gap[k] > margin:
-            _side(states, pair[k, 0], -1.0, point[k], frames[k, 0], room, 0, 0)
-            _side(states, pair[k, 1], 1.0, point[k], frames[k, 0], room, 0, 6)
-            if gap[k] + h * rate(room, 0, x, pair[k, 0], pair[k, 1]) > margin:
-                continue
-        chosen[found] = k
-        found += 1
-    return found
+        _side(states, pair[k, 0], -1.0, point[k], frames[k, 0], room, 0, 0)
+        _side(states, pair[k, 1], 1.0, point[k], frames[k, 0], room, 0, 6)
+        free = rate(room, 0, x, pair[k, 0], pair[k, 1])
+        if gap[k] > margin and gap[k] + h * free > margin:
+            continue
+        fate = ORDINARY
+        if materials[material[k], RESTITUTION] > 0.0:
+            last = rate(room, 0, before, pair[k, 0], pair[k, 1])
+            if last < -threshold:
+                fate = _fate(when, h, gap[k], last, free)
+        if fate == STRIKES:
+            strikes += 1
+            chosen[count - strikes] = k
+        elif fate == ORDINARY:
+            chosen[ordinary] = k
+            ordinary += 1
+    for j in range(strikes // 2):
+        a, b = count - strikes + j, count - 1 - j
+        chosen[a], chosen[b] = chosen[b], chosen[a]
+    for j in range(strikes):
+        chosen[ordinary + j] = chosen[count - strikes + j]
+    out[0], out[1] = ordinary, strikes
 
 
 @kernel
 def write(
-    h, margin, eps, steps, most, least, chosen, n, pair, frames, point, gap, material, materials, states, x, lam, c, r,
+    h, near, push, threshold, eps, steps, chosen, n, pair, frames, point, gap, material, materials, states, x, c, r,
     bodies, kind, first, J, b, sigma, low, high, mu, rates,
 ):  # fmt: skip
     """Constraints c ... c + n - 1, rows from r on, of the chosen contacts. rates (n,): normal velocities of the step before.
 
-    eps, steps: compliance and damping time (in steps) where the material says nothing; lam (contacts, 3): impulses of the step before
-    in the frames; shifts are between `least` and `most`, m/s.
+    eps, steps: compliance and damping time (in steps) where the material says nothing.
     """
     for j in range(n):
         k, row = chosen[j], r + 3 * j
@@ -89,31 +119,18 @@ def write(
             sigma[row + i] = 4.0 * e * Y / (h * h)
             b[row + i], low[row + i], high[row + i] = 0.0, -math.inf, math.inf
         rates[j] = rate(J, row, x, p, q)
-        if gap[k] > margin:
+        if gap[k] > near:
             b[row] = gap[k] / h
             continue
-        b[row] = Y * (4.0 / h * gap[k] - rates[j])
-        slide = f * math.hypot(rate(J, row + 1, x, p, q), rate(J, row + 2, x, p, q))
-        if lam[k, 0] > 0.0 and slide <= most:
-            b[row] += max(slide - least, 0.0)
+        last = rates[j] if rates[j] > -threshold else 0.0
+        b[row] = max(Y * (4.0 / h * gap[k] - last), -max(last, push))
 
 
 @kernel
-def strike(n, c, r, chosen, gap, material, materials, rates, threshold, early, h, struck, b):
-    """Impact rows b = psi C v- of contacts that strike: they touch (or meet within the step, where `early`) and approach faster than the
-    threshold. Others that touch: b = 0; those apart keep their distance: b = gap/h. Returns how many strike with psi > 0."""
-    count = 0
+def normal_rates(n, c, r, bodies, J, x, out):
+    """out (n,): gap rates of the contacts whose constraints begin at c and rows at r."""
     for j in range(n):
-        k, row = chosen[j], r + 3 * j
-        meets = gap[k] <= 0.0 or (early and gap[k] + h * rates[j] <= 0.0)
-        psi = materials[material[k], RESTITUTION]
-        hit = meets and rates[j] < -threshold
-        struck[j] = 1 if hit and psi > 0.0 else 0
-        count += struck[j]
-        b[row] = psi * rates[j] if hit else max(gap[k], 0.0) / h
-        b[row + 1] = 0.0
-        b[row + 2] = 0.0
-    return count
+        out[j] = rate(J, r + 3 * j, x, bodies[c + j, 0], bodies[c + j, 1])
 
 
 @kernel

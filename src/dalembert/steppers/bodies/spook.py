@@ -47,8 +47,11 @@ register(
         Option("solver", "direct", "of the problem of a step", words=("direct", "gauss-seidel")),
         Option("sweeps", 50, "of gauss-seidel, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
         Option("tol", 1e-9, "natural residual of the problem of a step", "m/s", lambda x: 0 < x < 1, "a number in (0, 1)"),
-        Option("impact", "post-facto", "contacts strike when they touch, or before", words=("post-facto", "preemptive")),
+        Option(
+            "impact", "exact", "contacts with restitution strike at their instant, or at a node", words=("exact", "post-facto", "preemptive", "combined")
+        ),
         Option("threshold", 0.05, "slower impacts have no restitution", "m/s", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
+        Option("push", 1.0, "penetration is undone no faster than this", "m/s", _positive, "a number > 0"),
         Option("contacts", "all", "keep the contacts of every node in traj.contacts, or none", words=("all", "none")),
         Option(
             "max_time", 0.0, "wall time per step after which the best solution so far is taken; 0: none", "s", lambda x: x >= 0.0, ">= 0"

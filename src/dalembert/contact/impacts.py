@@ -1,0 +1,181 @@
+"""Impacts: velocities jump, positions stay (lacoursiere2007, (10.31), with the right-hand side corrected).
+
+    M (v+ - v-) = G^T lam + J^T nu,    G v+ + sigma lam = -G v-  (joints),    C v+ + psi C v- >= 0  _|_  nu_n >= 0,    nu in Coulomb's cone
+
+Contacts that touch (within 1 um) take part, with psi = 0 where they do not strike: a row of touching balls parts by Newton's law of all contacts
+at once, balls that are a little apart hand their velocities on. Contacts apart, without restitution, may not meet before the end of the step: C v+ >= -gap/time left.
+Kinetic energy never grows: for rows without friction by the identity T+ - T- = -lam sigma lam + nu (1 - psi) C v-; with friction Newton's
+restitution can add energy where sliding reverses (Kane 1984): psi of all contacts is then lowered until it does not. At psi = 0 it cannot.
+
+Contacts strike where a material has a restitution psi > 0 and they approach faster than the threshold. When:
+
+    exact        at the instant of the step at which they meet. The step is solved without them; its velocities change from v_k to x evenly, so
+                 at time s they are v_k + (h/2 + s) (x - v_k)/h and the gap is a parabola (exact in free flight, where nodes are on it). The jump
+                 D at s changes the velocities at the end by D and the way by (h - s) D. Up to EVENTS instants in a step, then all at once.
+    post-facto   at the beginning of the step, once they penetrate
+    preemptive   at the beginning of the step in which they would come to penetrate
+    combined     at the beginning of a step, where they penetrate or meet within its first half: the node that is nearer
+
+The last three use v_k, the velocities of the step before, as v-: elastic bounces under gravity g lose about g h |v| each. `exact` does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.contact.accounts import DAMPING, DRIVE, IMPACT, JOINT_FRICTION, MOTORS, NUMERICAL, STIFFNESS
+from dalembert.contact.problem import BILATERAL, BOXED, UNILATERAL, StepProblem
+from dalembert.contact.tables import STRUCK
+from dalembert.kernels.contact import rows
+
+if TYPE_CHECKING:
+    from dalembert.contact.machine import Machine, Report
+
+WHEN = {"post-facto": rows.POST_FACTO, "preemptive": rows.PREEMPTIVE, "combined": rows.COMBINED, "exact": rows.EXACT}
+#: instants of one step
+EVENTS = 12
+#: m. Contacts nearer than this are struck together, those farther apart one after the other
+TOUCHING = 1e-6
+#: rows that have no impulse in an instant
+SOFT = (STIFFNESS, DAMPING, MOTORS, JOINT_FRICTION)
+#: sigma of rows that are to have none
+NEVER = 1e30
+#: of sigma of contacts, which in an instant would take some of the restitution: 1e-5 of it for 1 kg, eps = 1e-8, h = 1/60
+STIFFER = 1e-5
+#: restitutions are lowered by these where energy would grow
+LOWER = (0.75, 0.5, 0.25, 0.0)
+
+
+class Impacts:
+    """Impacts of a machine within a step. `jolts` (rows of contacts,): their impulses."""
+
+    def __init__(self, machine: Machine):
+        self.m = machine
+        self.jolts = np.zeros(0)
+        self.times: list[float] = []  # of the impacts of the last step, from its beginning
+
+    def begin(self, n: int) -> None:
+        """A step with n contacts."""
+        self.jolts, self.times = np.zeros(3 * n), []
+
+    # one instant -----------------------------------------------------------------------------------------------------------------------
+
+    def jump(self, n: int, v: Array, gap: Array, rates: Array, left: float, allowed: Array, found: Report) -> Array:
+        """Change of velocity at an instant with velocities v, gaps and gap rates of n contacts, `left` seconds before the end of the step;
+        allowed: contacts that strike."""
+        m, c = self.m, self.m.detector
+        assert c is not None
+        self.times.append(m.h - left)
+        bounces = self.restitutions(n)
+        touching = (gap <= TOUCHING) | allowed
+        hit = touching & (rates < -m.settings.threshold) & (bounces > 0.0)
+        psi = np.where(hit, bounces, 0.0)
+        near = np.flatnonzero(touching | (bounces == 0.0))
+        apart = np.where(touching[near], 0.0, np.maximum(gap[near], 0.0) / max(left, 1e-12))
+        p = self._problem(near, v)
+        at = slice(m.joint_rows, None, 3)
+        own = p.b[: m.joint_rows].copy()
+        for scale in (1.0, *LOWER):
+            p.b[: m.joint_rows], p.b[m.joint_rows :] = own, 0.0
+            p.b[at] = np.where(psi[near] > 0.0, scale * psi[near] * rates[near], apart)
+            p.impulses[:] = 0.0
+            result = m.solver.solve(p)
+            change, gain = self._without_gain(v, result.x - v)
+            if gain <= 0.0:
+                break
+        found.residual, found.converged = max(found.residual, result.residual), found.converged and result.ok
+        found.factorisations += result.factorisations
+        m.account[IMPACT] += gain
+        m.account[NUMERICAL] -= gain
+        lam = p.impulses[m.joint_rows :].reshape(-1, 3)
+        jolts = self.jolts.reshape(-1, 3)
+        jolts[near] += lam
+        pairs = c.contacts.bodies[m.chosen[near]]
+        m.events += [(STRUCK, *map(float, pairs[i]), float(lam[i, 0])) for i in np.flatnonzero(hit[near])]
+        return np.asarray(change)
+
+    def restitutions(self, n: int) -> Array:
+        """Of the first n contacts of the step."""
+        d = self.m.detector
+        assert d is not None
+        return np.asarray(d.materials[d.contacts.material[self.m.chosen[:n]], rows.RESTITUTION])
+
+    def _without_gain(self, v: Array, change: Array) -> tuple[Array, float]:
+        """(change, what it adds to the kinetic energy); gains of the size of tolerances are taken out of the change."""
+        M, c = self.m.masses, change.reshape(-1, 6)
+        twice, along = float(np.einsum("ni,nij,nj->", c, M, c)), float(np.einsum("ni,nij,nj->", c, M, v.reshape(-1, 6)))
+        gain = along + 0.5 * twice
+        if 0.0 < gain <= 1e-5 * twice:
+            change, gain = (-2.0 * along / twice) * change, 0.0
+        return change, gain
+
+    def _problem(self, near: Array, v: Array) -> StepProblem:
+        """Rows of the joints and of some contacts at an instant with velocities v."""
+        m, r, c0, r0 = self.m, self.m.rows, self.m.constraints, self.m.joint_rows
+        which = np.concatenate([np.arange(c0), c0 + near])
+        take = np.concatenate([np.arange(r0), (r0 + 3 * near[:, None] + np.arange(3)).ravel()])
+        first = np.concatenate([r.first[:c0], r0 + 3 * np.arange(len(near) + 1)])
+        sigma, low, high, b = r.sigma[take], r.low[take], r.high[take], np.zeros(len(take))
+        law = np.repeat(r.kind[:c0], np.diff(r.first[: c0 + 1]))
+        column = m.columns[:r0]
+        reflect = np.where(column == DRIVE, -1.0, 1.0) * _rates(r, c0, v)
+        b[:r0] = np.where(law == BILATERAL, reflect, np.where(law == UNILATERAL, np.maximum(r.b[:r0], 0.0), 0.0))
+        sigma[r0:] *= STIFFER
+        soft = np.isin(column, SOFT)
+        sigma[:r0][soft], b[:r0][soft] = NEVER, 0.0
+        boxed = law == BOXED
+        low[:r0][boxed], high[:r0][boxed] = 0.0, 0.0
+        return StepProblem(
+            r.bodies[which], r.kind[which], first, r.J[take], b, sigma, r.mu[which], m.masses, m.inverse, v.copy(), low, high, v.copy(),
+            np.zeros(len(take)), check=False,
+        )  # fmt: skip
+
+    # within a step ---------------------------------------------------------------------------------------------------------------------
+
+    def within(self, h: float, n: int, found: Report) -> Array:
+        """Impacts of n contacts inside a step of which m.x is known. m.x becomes the velocities at the end, the answer those that
+        carry the bodies there."""
+        m, assembled = self.m, (self.m.constraints, self.m.joint_rows, self.m.rows.bodies, self.m.rows.J)
+        assert m.detector is not None
+        slope, rates, turn = (m.x - m.before) / h, np.zeros(n), np.zeros(n)
+        v, way, s = m.before + 0.5 * h * slope, m.x.copy(), 0.0
+        gap = m.detector.contacts.gap[m.chosen[:n]].copy()
+        rows.normal_rates(n, *assembled, slope, turn)
+        strikers = self.restitutions(n) > 0.0
+        for event in range(EVENTS):
+            rows.normal_rates(n, *assembled, v, rates)
+            t = np.where(strikers, meeting(gap, rates, turn, m.settings.threshold), np.inf)
+            ds = float(t.min())
+            if not s + ds < h:
+                break
+            last = event == EVENTS - 1
+            gap, s = gap + ds * (rates + 0.5 * ds * turn), s + ds
+            v, rates = v + ds * slope, rates + ds * turn
+            now = strikers & (t <= ds + 1e-9 * h) if not last else strikers & (s + t - ds < h)
+            gap[now] = np.maximum(gap[now], 0.0)
+            change = self.jump(n, v, gap, rates, h - s, now, found)
+            v = v + change
+            m.x[:] += change
+            way += (1.0 - s / h) * change
+        return way
+
+
+def meeting(gap: Array, rate: Array, turn: Array, threshold: float) -> Array:
+    """First t >= 0 at which gap + rate t + turn t^2/2 = 0 while it falls faster than the threshold; inf where it never does."""
+    with np.errstate(all="ignore"):
+        square = rate * rate - 2.0 * turn * np.maximum(gap, 0.0)
+        root = np.sqrt(square)
+        t = 2.0 * np.maximum(gap, 0.0) / (root - rate)
+    fine = (square >= 0.0) & (root - rate > 0.0) & (root > threshold)
+    return np.asarray(np.where(fine, t, np.inf))
+
+
+def _rates(r: Any, constraints: int, v: Array) -> Array:
+    """J v of the rows of the first constraints."""
+    owner = np.repeat(np.arange(constraints), np.diff(r.first[: constraints + 1]))
+    all_v = np.vstack([v.reshape(-1, 6), np.zeros((1, 6))])
+    J = r.J[: len(owner)]
+    return np.asarray((J[:, :6] * all_v[r.bodies[owner, 0]]).sum(1) + (J[:, 6:] * all_v[r.bodies[owner, 1]]).sum(1))

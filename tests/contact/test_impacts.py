@@ -1,0 +1,178 @@
+"""Impacts: restitution, energy, instants, cradles. Judged by closed forms and tests/data/contact_impact.json."""
+
+import numpy as np
+import pytest
+from contact_laws import REFERENCE, G, H, Steps, add_ball, add_box, floor
+
+import dalembert as dal
+from dalembert.contact.accounts import COLUMNS
+from dalembert.model.cut import cut
+
+METHODS = ("exact", "post-facto", "preemptive", "combined")
+
+
+def bouncer(restitution, height=1.0, gravity=G, friction=0.0):
+    m = floor(friction, restitution, gravity=(0, 0, -gravity))
+    add_ball(m, "ball", (0, 0, 0.1 + height), restitution=restitution, friction=friction)
+    return m
+
+
+def energy(s, gravity=G):
+    """Of the motion between nodes: v of a node is that of the step before it, half a kick behind."""
+    return 0.5 * (s.v[0, 2] - 0.5 * gravity * s.h) ** 2 + gravity * (s.x[0, 2] - 0.1)
+
+
+@pytest.mark.parametrize(("h", "wanted"), [(1 / 60, 1000), (1 / 97, 100), (1 / 20, 1000)])
+def test_elastic_bounces_keep_their_energy_and_never_gain(h, wanted):
+    s = Steps(bouncer(1.0), h=h)
+    start, last, bounces, gains = energy(s), energy(s), 0, []
+    while bounces < wanted:
+        s.step()
+        bounces += len(s.machine.impacts.times)
+        gains.append(energy(s) - last)
+        last = energy(s)
+    assert abs(last / start - 1.0) < 1e-3
+    assert max(gains) < 1e-12 * start  # round-off of a step
+
+
+@pytest.mark.parametrize("case", REFERENCE["bouncing_ball_zeno"], ids=lambda c: f"{c['drop_height']}m e{c['e']}")
+def test_bounces_happen_at_their_instants(case):
+    height, e, g = (float(case[k]) for k in ("drop_height", "e", "g"))
+    wanted = [float(t) for t in case["impact_times"]]
+    s, found = Steps(bouncer(e, height, g), v=(0, 0, 0.5 * g * H)), []  # at rest at t = 0, half a kick after the velocity of the step before
+    while s.t < float(case["zeno_time"]) + 0.5:
+        t = s.t
+        s.step()
+        found += [t + x for x in s.machine.impacts.times]
+    fast = [t for k, t in enumerate(wanted) if e ** (k + 1) * np.sqrt(2 * g * height) > 0.2]  # bounces of more than two steps
+    # impacts lose 1e-5 of their restitution to the compliance, and no more
+    np.testing.assert_allclose(found[: len(fast)], fast, atol=1e-4)
+    assert abs(s.x[0, 2] - 0.1) < 1e-6 and s.kinetic < 1e-9
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("restitution", [0.2, 0.5, 0.8])
+def test_restitution_is_achieved(method, restitution):
+    """One bounce without weight: v+ = -e v-."""
+    s = Steps(bouncer(restitution, 0.31, gravity=0.0), v=(0, 0, -3.0), impact=method)
+    s.run(0.2)
+    assert s.v[0, 2] == pytest.approx(3.0 * restitution, rel=2e-5 if method in ("exact", "preemptive") or restitution > 0.3 else 1.0)
+    assert s.x[0, 2] > 0.1
+
+
+@pytest.mark.parametrize("speed", [0.5, 3.0, 12.0])
+def test_without_restitution_nothing_bounces(speed):
+    s = Steps(bouncer(0.0, 0.5), v=(0, 0, -speed))
+    heights = []
+    for _ in range(120):
+        s.step()
+        heights.append(s.x[0, 2] - 0.1)
+    touched = next(k for k, z in enumerate(heights) if z < 1e-4)
+    assert max(heights[touched:]) < 1e-4
+    assert min(heights) > -2e-5  # compliance of 1e-8 m/N under v/h, 720 N at 12 m/s, times at most 2
+
+
+def test_post_facto_bounces_lose_energy_as_the_thesis_computes():
+    """v(0) = -10, x(0) = 2, g = 9.8: energy less g h v/2 falls by g^2 h/2 = 0.800 J/s, from 70.4 to 21.8 J in 60 s (lacoursiere2007, Fig. 10.6)."""
+    s = Steps(bouncer(1.0, 2.0, 9.8), v=(0, 0, -10.0), impact="post-facto")
+    modified = lambda: 0.5 * s.v[0, 2] ** 2 + 9.8 * (s.x[0, 2] - 0.1) - 0.5 * 9.8 * H * s.v[0, 2]  # noqa: E731
+    assert modified() == pytest.approx(70.4, abs=0.05)
+    s.run(60.0)
+    assert modified() == pytest.approx(21.8, abs=0.3)
+
+
+def test_exact_bounces_stay_where_the_thesis_computes():
+    """The same ball: 70.41 ... 70.42 over 25 bounces (Fig. 10.5)."""
+    s, found, bounces = Steps(bouncer(1.0, 2.0, 9.8), v=(0, 0, -10.0)), [], 0
+    while bounces < 25:
+        s.step()
+        bounces += len(s.machine.impacts.times)
+        found.append(0.5 * s.v[0, 2] ** 2 + 9.8 * (s.x[0, 2] - 0.1) - 0.5 * 9.8 * H * s.v[0, 2])
+    assert 70.40 < min(found) and max(found) < 70.43
+
+
+def row_of_balls(n, restitution, gap=0.0):
+    m = dal.Model(gravity=(0, 0, 0))
+    for k in range(n):
+        add_ball(m, f"b{k}", (k * (0.2 + gap), 0, 0), restitution=restitution)
+    return m
+
+
+@pytest.mark.parametrize("case", REFERENCE["newton_cradle"]["moreau_newton_simultaneous"])
+@pytest.mark.parametrize("method", ["exact", "preemptive"])
+def test_touching_balls_part_by_newtons_law_of_all_contacts(case, method):
+    e = float(case["e"])
+    s = Steps(row_of_balls(case["n"], e), impact=method)
+    s.v[:, 0] = case["v_minus"]
+    s.run(0.1)
+    np.testing.assert_allclose(s.v[:, 0], [float(v) for v in case["v_plus"]], atol=2e-5)
+
+
+@pytest.mark.parametrize("n", [3, 5])
+@pytest.mark.parametrize("moving", [1, 2])
+def test_balls_a_little_apart_hand_their_velocities_on(n, moving):
+    """Gaps of 0.1 mm: k balls in, k out, several instants within one step."""
+    s = Steps(row_of_balls(n, 1.0, 1e-4))
+    s.v[:moving, 0] = 1.0
+    s.run(0.3)
+    np.testing.assert_allclose(s.v[:, 0], [0.0] * (n - moving) + [1.0] * moving, atol=1e-4)
+
+
+def test_kinetic_energy_never_grows_in_random_impacts():
+    """Boxes, spheres and a pendulum of two boxes thrown at a floor and at one another, restitutions 0 ... 1, friction 0 ... 2."""
+    rng = np.random.default_rng(4)
+    for trial in range(12):
+        m = floor(rng.uniform(0, 2), rng.uniform(0, 1), gravity=(0, 0, 0))
+        for k in range(4):
+            q = rng.normal(size=4)
+            mu, e, at = rng.uniform(0, 2), rng.uniform(0, 1), (0.35 * k, 0, 0.3)
+            (add_ball if k == 3 else add_box)(m, f"b{k}", at, mass=rng.uniform(0.2, 5), friction=mu, restitution=e, **({} if k == 3 else {"quat": tuple(q / np.linalg.norm(q))}))
+        m.add_joint("ball", "spherical", "b0", "b1", anchor=(0.17, 0, 0.3))
+        method = METHODS[trial % 4]
+        s = Steps(cut(m), impact=method)
+        s.v[:] = rng.uniform(-3, 3, (4, 3)) - (0, 0, 3)
+        s.omega[:] = rng.uniform(-4, 4, (4, 3))
+        for _ in range(40):
+            before = s.machine.account.copy()
+            s.step()
+            gained = dict(zip(COLUMNS, s.machine.account - before, strict=True))
+            assert gained["impact"] <= 1e-12
+
+
+def test_friction_acts_inside_an_impact():
+    """A ball that strikes a rough floor aslant: friction gives it spin; Coulomb's bound mu (1 + e) |v_n|, or rolling."""
+    for mu, vx in ((0.1, 3.0), (0.8, 1.0)):
+        m = floor(mu, 0.7, gravity=(0, 0, 0))
+        add_ball(m, "ball", (0, 0, 0.3), friction=mu, restitution=0.7)
+        s = Steps(m, v=(vx, 0, -2.0)).run(0.3)
+        lost = min(mu * 1.7 * 2.0, 2.0 / 7.0 * vx)
+        assert s.v[0, 2] == pytest.approx(1.4, rel=1e-4)
+        assert s.v[0, 0] == pytest.approx(vx - lost, rel=1e-4)
+        assert s.omega[0, 1] == pytest.approx(lost / (0.4 * 0.1), rel=2e-2)  # body rate is h^2 from w
+
+
+def test_the_account_closes_with_impacts():
+    m = floor(0.3, 0.6)
+    for k in range(3):
+        add_ball(m, f"ball{k}", (0.05 * k, 0.02 * k, 0.4 + 0.4 * k), friction=0.3, restitution=0.6)
+    s = Steps(m, v=(0.4, 0, -1.0))
+    total = lambda: s.kinetic + G * s.x[:, 2].sum()  # noqa: E731
+    start = total()
+    for _ in range(120):
+        s.step()
+        assert total() - start == pytest.approx(s.machine.account.sum(), abs=1e-12 * start)
+
+
+def test_nothing_is_braked_on_its_way():
+    """A fast ball that passes a wall at 1 mm, and one that falls towards the floor, keep free flight until they touch."""
+    m = floor()
+    add_ball(m, "ball", (0, 0, 0.1 + 1.0))
+    s, v = Steps(m), 0.0
+    while s.x[0, 2] - 0.1 + H * (v - G * H) > 0.0:
+        s.step()
+        v -= G * H
+        assert s.v[0, 2] == pytest.approx(v, abs=1e-12)
+    m = floor(gravity=(0, 0, 0))
+    add_ball(m, "ball", (0, 0, 0.101))
+    s = Steps(m, v=(5.0, 0, 0)).run(0.5)
+    np.testing.assert_allclose(s.v[0], (5.0, 0, 0), atol=1e-12)
