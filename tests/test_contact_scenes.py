@@ -23,14 +23,7 @@ def test_every_scene_with_contacts_has_a_check():
     assert {name for name, m in models.items() if isinstance(m, Model) and can_touch(m)} == set(NAMES)
 
 
-AWAITED = {
-    "newtons-cradle": "an approaching contact is stopped by its margin before it strikes: restitution is lost",
-    "sliding-block": "a contact that moves by more than 2 cm in a step loses its memory, and with it the shift of the sliding law",
-}
-CHECKED = [pytest.param(n, marks=[pytest.mark.xfail(reason=AWAITED[n], strict=True)] if n in AWAITED else []) for n in NAMES]
-
-
-@pytest.mark.parametrize("name", CHECKED)
+@pytest.mark.parametrize("name", NAMES)
 def test_scene_shows_what_its_check_says(name):
     scene = scenes.find(name)
     traj = scene.simulate()

@@ -136,11 +136,11 @@ def stack(masses: Sequence[float] = (1.0,) * 10, name: str = "stack") -> Model:
     return m
 
 
-def _stands(most: float) -> Any:
+def _stands(most: float, energy: float = 1e-15) -> Any:
     def check(traj: Any) -> list[Finding]:
         return [
             Finding("moved, mm", moved(traj), most),
-            Finding("kinetic energy at the end, J per body", last_motion(traj), 1e-15),
+            Finding("kinetic energy at the end, J per body", last_motion(traj), energy),
             unsolved(traj),
         ]
 
@@ -167,7 +167,7 @@ register(
         h=H,
         t_end=10.0,
         stepper=STEPPER,
-        check=_stands(20.0),
+        check=_stands(5.0, 1e-12),
     )
 )
 
@@ -221,7 +221,7 @@ def _comes_to_rest(most: float, deep: float, after: float) -> Any:
         return [
             Finding("kinetic energy at the end, J per body", last_motion(traj), most),
             Finding(f"penetration after {after:g} s, mm", penetration(traj, after), deep),
-            unsolved(traj),
+            Finding("largest residual of a step, m/s", float(traj.solver["residual"].max()), 5e-3),
         ]
 
     return check
@@ -276,6 +276,7 @@ register(
         t_end=8.0,
         stepper=STEPPER,
         chaotic=True,
+        options={"law": "cone"},  # exact Coulomb takes some 200 factorisations per step where so many balls roll
         check=_comes_to_rest(1e-5, 0.1, 4.0),
     )
 )
