@@ -7,7 +7,7 @@ from dalembert import scenes
 from dalembert.model import Model
 from dalembert.model.features import can_touch
 from dalembert.runs.simulate import simulate
-from dalembert.scenes import contact_machines, contact_piles, contact_structures
+from dalembert.scenes import contact_machines, contact_piles, contact_structures, contact_tops
 from dalembert.view.contact_plots import weighed
 
 NAMES = [name for name in scenes.names() if scenes.find(name).check is not None]
@@ -95,6 +95,16 @@ def test_gripper_presses_with_the_force_of_its_motors():
     left, box = names.index("left"), names.index("box")
     mine = rows[(np.sort(rows[:, :2], axis=1) == sorted((left, box))).all(axis=1)]
     assert abs(np.abs(mine[:, 9].sum()) / H - 20.0) < 0.01
+
+
+def test_tippe_top_keeps_jelletts_integral():
+    """L . (arm from the contact to the centre of mass) of a ball that rolls or slides, whatever friction does; 2 % for order 1."""
+    scene, c = scenes.find("tippe-top"), contact_tops.TIPPE
+    traj = scene.simulate()
+    R, inertia = traj.poses[:, 0, :3, :3], traj.model.bodies[0].inertia
+    L = np.einsum("nij,jk,nk->ni", R, inertia, traj.v[:, :3])
+    J = np.einsum("ni,ni->n", L, np.array([0, 0, c["radius"]]) - c["low"] * R[:, :, 2])
+    assert np.ptp(J) < 0.02 * abs(J[0])
 
 
 def test_heaps_of_other_seeds_rest_too():
