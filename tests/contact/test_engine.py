@@ -102,3 +102,14 @@ def test_what_is_not_finite_ends_the_run():
     with pytest.raises(dal.SimulationError, match="not a number") as error:
         dal.simulate(m, h=10.0, t_end=100.0)
     assert len(error.value.traj) >= 1
+
+
+def test_contacts_of_a_large_run_end_with_a_warning(monkeypatch):
+    from dalembert.runs.engines import spook
+
+    monkeypatch.setattr(spook, "CONTACT_BYTES", 20_000)
+    with pytest.warns(UserWarning, match=r"traj.contacts ends at t = .*every="):
+        traj = dal.simulate(boxes(), h=H, t_end=1.0)
+    kept = traj.contacts.counts > 0
+    assert kept[1] and not kept[-1] and traj.status == "ok"
+    assert not dal.simulate(boxes(1), h=H, t_end=0.1, contacts="none").contacts.counts.any()

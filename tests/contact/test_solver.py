@@ -122,16 +122,17 @@ def test_a_pyramid_at_rest_takes_few_factors_cold_and_one_at_most_warm(solver):
     assert solver.solve(p).branch == "warm"
     p.lam *= 1.0 + 1e-4
     again = solver.solve(p)
-    assert again.branch == "rest" and again.residual <= 1e-9 and again.factorisations <= 1
+    assert again.branch == "rest" and again.residual <= 1e-9 and again.factorisations <= 2
 
 
 def test_a_pyramid_whose_impulses_are_lost_is_solved_from_its_velocities(solver):
-    """As when all contact points are new: the interior point is not needed."""
+    """As when all contact points are new: the interior point is not needed. No factor is kept from the solve before, so that the last
+    digits of a run do not depend on where it was resumed: Newton makes its own, and one more."""
     p = pyramid(14)
     p.start = solver.solve(p).x.copy()
     p.lam[:] = np.random.default_rng(0).normal(size=len(p.lam))
     again = solver.solve(p)
-    assert again.branch == "rest" and again.residual <= 1e-9 and again.factorisations <= 1
+    assert again.branch == "rest" and again.residual <= 1e-9 and again.factorisations <= 2
 
 
 def test_the_order_is_kept_while_the_graph_is_the_same_and_made_anew_when_it_changes():

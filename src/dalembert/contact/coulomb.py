@@ -6,6 +6,7 @@ its solution is Coulomb's, if the speed is that of the solution: a fixed point.
     1. shift of the impulses of the step before. Where they almost fit (LITTLE), rounds: associated problem, shift of its solution, mixed by
        Anderson's method. At rest and in steady sliding the first round is the last.
     2. else, and where the rounds do not end: the interior point with the shift inside it, and its rounds (`contact/solver.py`).
+    3. where that misses the law by more than LITTLE: the associated law.
 
 Slip below CREEP/mu counts as none: contacts give way by sigma lam, and those beside them slide that slowly; without the dead band heaps at rest
 would have to be factorised in every step. In violent motion of many bodies the law is met to 1e-5 ... 1e-3 m/s only (an open problem): the
@@ -70,9 +71,18 @@ class _Rounds:
                 p.impulses[:], p.start = self.lam, self.x.copy()
             found = self._ask(p, replace(self.owner.options, law="coulomb", tol=goal, max_time=self._left))
             self._keep(found.residual, found)
+        if self.best > LITTLE and not self._late:
+            self._associated()
         p.impulses[:] = self.lam
         status = OK if self.best <= goal else NOT_CONVERGED if np.isfinite(self.best) else NOT_FINITE
         return StepResult(status, self.best, *map(int, self.counts), self.branch, self.x)
+
+    def _associated(self) -> None:
+        """The associated law, which has one solution, in place of an answer that obeys none; the residual stays that of Coulomb's."""
+        self.problem.impulses[:] = 0.0
+        found = self._ask(self.problem, replace(self.owner.solver.options, max_time=self._left))
+        self.best, self.branch = max(self.best, judge(self.step, self.problem.impulses, found.x, CREEP, self.shift)), "associated"
+        self.lam[:], self.x[:] = self.problem.impulses, found.x
 
     def _rounds(self) -> None:
         """Rounds from the shift at hand, until Coulomb's law is met."""

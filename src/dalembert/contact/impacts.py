@@ -41,6 +41,8 @@ EVENTS = 12
 TOUCHING = 1e-6
 #: rows that have no impulse in an instant
 SOFT = (STIFFNESS, DAMPING, MOTORS, JOINT_FRICTION)
+#: rows whose rates go on: driven coordinates, and rotors, whose inertia is the 1/sigma of their rows
+KEPT = (DRIVE, NUMERICAL)
 #: sigma of rows that are to have none
 NEVER = 1e30
 #: of sigma of contacts, which in an instant would take some of the restitution: 1e-5 of it for 1 kg, eps = 1e-8, h = 1/60
@@ -121,7 +123,7 @@ class Impacts:
         sigma, low, high, b = r.sigma[take], r.low[take], r.high[take], np.zeros(len(take))
         law = np.repeat(r.kind[:c0], np.diff(r.first[: c0 + 1]))
         column = m.columns[:r0]
-        reflect = np.where(column == DRIVE, -1.0, 1.0) * _rates(r, c0, v)
+        reflect = np.where(np.isin(column, KEPT), -1.0, 1.0) * _rates(r, c0, v)
         b[:r0] = np.where(law == BILATERAL, reflect, np.where(law == UNILATERAL, np.maximum(r.b[:r0], 0.0), 0.0))
         sigma[r0:] *= STIFFER
         soft = np.isin(column, SOFT)

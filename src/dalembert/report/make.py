@@ -40,7 +40,8 @@ def make_report(traj: Any) -> Report:
     """Judge a trajectory. What the method does not promise, or the model does not allow, is measured but not judged."""
     facts = facts_of(traj.model, traj)
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is reported as such, not warned about
-        run = (judge_held(facts), judge_left_out(facts), judge_solver(facts), judge_split(facts))
+        solved = None if facts.family.name in BY_FAMILY else judge_solver(facts)  # those have an item of their own
+        run = (judge_held(facts), judge_left_out(facts), solved, judge_split(facts))
         found = [judge_status(facts), *judge_physics(traj.model, facts), *run]
     return Report(head(facts), tuple(i for i in found if i is not None))
 

@@ -10,7 +10,10 @@ Unknowns of a step: (w, v) with w = (2/h) x_v, x_v the vector part of the rotati
     q+ = q * (sqrt(1 - |h w/2|^2), h w/2)
     m v = m v_k + h f + J^T lam,   x+ = x + h v
 
-Where a body turns too fast for that (z_s > 1/2 min I, or h |omega| > 1.6 rad), its rotation is the stabilised step (15.29), which exists for
+A body with three equal inertias has no gyroscopic torque: I w = I omega + h tau' + J^T lam, q+ = q * exp(h w), exact for every h; w is its angular
+velocity. Its mode is BALANCED.
+
+Where another body turns too fast for the quaternion step (z_s > 1/2 min I, or h |omega| > 1.6 rad), its rotation is the stabilised step (15.29), which exists for
 every h and loses energy; w is then the angular velocity, and mode is STABILISED:
 
     (I - h^2 hat(L) I^-1 hat(L)) w = (I + h hat(L)) omega + h (1 + h hat(L) I^-1) tau' + J^T lam,   L = I omega,   q+ = q * exp(h w)
@@ -22,7 +25,7 @@ from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.mat3 import mul
 from dalembert.kernels.smallmat import add, axpy, cross, dot, mat_vec, scale, sub
 
-QUATERNION, STABILISED = 0, 1
+QUATERNION, STABILISED, BALANCED = 0, 1, 2
 X, Q, OMEGA, V, SIZE = 0, 3, 7, 10, 13
 SHARE, LARGEST_ANGLE = 0.5, 1.6  # of the limit (15.62); rad per step
 LARGEST_HALF = 0.95  # |h w/2| of a step: beyond, w is taken for the angular velocity
@@ -123,6 +126,14 @@ def stabilised_mass(h, I, omega, torque):
 
 
 @inline
+def balanced(I):
+    """Whether the three principal inertias are one."""
+    least = 1e-12 * I[0]
+    even = abs(I[0] - I[4]) <= least and abs(I[0] - I[8]) <= least
+    return even and abs(I[1]) <= least and abs(I[2]) <= least and abs(I[5]) <= least
+
+
+@inline
 def _put_block(a, k, m):
     for i in range(3):
         for j in range(3):
@@ -139,10 +150,14 @@ def prepare(h, mass, inertia, least, states, push, M, inverse, before, free, mod
     count = 0
     for k in range(mass.shape[0]):
         I, omega, torque = _matrix(inertia, k), _row3(states, k, OMEGA), (push[6 * k], push[6 * k + 1], push[6 * k + 2])
-        fast = quick(h, I, least[k], omega)
-        mode[k] = STABILISED if fast else QUATERNION
+        even = balanced(I)
+        fast = not even and quick(h, I, least[k], omega)
+        mode[k] = BALANCED if even else STABILISED if fast else QUATERNION
         count += int(fast)
-        if fast:
+        if even:
+            block, w = I, axpy(h / I[0], torque, omega)
+            last = omega
+        elif fast:
             block, w = stabilised_mass(h, I, omega, torque)
             last = omega
         else:

@@ -16,11 +16,17 @@ import math
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.bodies.motion import Q, X, rotation_matrix
 from dalembert.kernels.contact.codes import CONE
+from dalembert.kernels.contact.products import block_times, row6
+from dalembert.kernels.linalg.six import dot6
 from dalembert.kernels.mat3 import apply_transposed
 from dalembert.kernels.smallmat import cross, mat_vec
 
 FRICTION, RESTITUTION, COMPLIANCE, DAMPING_TIME = 0, 1, 2, 3
 ORDINARY, STRIKES, LEFT = 0, 1, 2
+#: the default compliance counts as less where bodies are heavy: sigma is at most this part of J M^-1 J^T (0.6 um under a weight of its own, 1/60 s)
+SOFTEST = 1e-4
+#: larger coefficients of friction count as this one (an angle of 89.4 degrees)
+ROUGHEST = 100.0
 POST_FACTO, PREEMPTIVE, COMBINED, EXACT = 0, 1, 2, 3
 
 
@@ -94,9 +100,20 @@ def choose(h, margin, when, threshold, x, before, count, pair, frames, point, ga
     out[0], out[1] = ordinary, strikes
 
 
+@inline
+def _mobility(J, r, inverse, a, b):
+    """J M^-1 J^T of a row."""
+    total = 0.0
+    if a >= 0:
+        total += dot6(row6(J, r, 0), block_times(inverse, a, row6(J, r, 0)))
+    if b >= 0:
+        total += dot6(row6(J, r, 6), block_times(inverse, b, row6(J, r, 6)))
+    return total
+
+
 @kernel
 def write(
-    h, near, push, threshold, eps, steps, chosen, n, pair, frames, point, gap, material, materials, states, x, c, r,
+    h, near, push, threshold, eps, steps, chosen, n, pair, frames, point, gap, material, materials, states, inverse, x, c, r,
     bodies, kind, first, J, b, sigma, low, high, mu, rates,
 ):  # fmt: skip
     """Constraints c ... c + n - 1, rows from r on, of the chosen contacts. rates (n,): normal velocities of the step before.
@@ -109,15 +126,17 @@ def write(
         what = material[k]
         f = materials[what, FRICTION]
         e, tau = materials[what, COMPLIANCE], materials[what, DAMPING_TIME]
-        e = eps if math.isnan(e) else e
         Y = 1.0 / (1.0 + 4.0 * (steps if math.isnan(tau) else tau / h))
-        bodies[c + j, 0], bodies[c + j, 1], kind[c + j], mu[c + j] = p, q, CONE, f
+        bodies[c + j, 0], bodies[c + j, 1], kind[c + j], mu[c + j] = p, q, CONE, min(f, ROUGHEST)
         first[c + j + 1] = row + 3
         for i in range(3):
             _side(states, p, -1.0, point[k], frames[k, i], J, row + i, 0)
             _side(states, q, 1.0, point[k], frames[k, i], J, row + i, 6)
-            sigma[row + i] = 4.0 * e * Y / (h * h)
             b[row + i], low[row + i], high[row + i] = 0.0, -math.inf, math.inf
+        soft = 4.0 * (eps if math.isnan(e) else e) * Y / (h * h)
+        if math.isnan(e):
+            soft = min(soft, SOFTEST * _mobility(J, row, inverse, p, q))
+        sigma[row], sigma[row + 1], sigma[row + 2] = soft, soft, soft
         rates[j] = rate(J, row, x, p, q)
         if gap[k] > near:
             b[row] = gap[k] / h
