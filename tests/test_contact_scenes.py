@@ -59,7 +59,7 @@ def test_block_sticks_below_the_angle_of_friction_alone(angle, sticks):
     assert (contact_piles.moved(traj) < 0.01) == sticks
 
 
-@pytest.mark.parametrize("eps", [1e-6, 1e-7])
+@pytest.mark.parametrize("eps", [1e-7, 1e-8])
 def test_sticking_block_creeps_as_stated(eps):
     """sigma times the impulse, 4 eps Y/h times the force, shared by four points that all stick. At 20 degrees two of them would slip."""
     traj = run(contact_piles.incline(10.0), 4.0, eps=eps)
@@ -69,7 +69,7 @@ def test_sticking_block_creeps_as_stated(eps):
 
 def test_stack_sinks_by_its_compliance_alone():
     """Each contact gives way by eps times its force: four points below box k carry the weight of the 11 - k boxes from it on."""
-    eps = 1e-6
+    eps = 1e-7
     traj = run(contact_piles.stack(), 5.0, eps=eps)
     weights = contact_piles.GRAVITY * np.arange(10, 0, -1)
     sunk = traj.poses[0, :, 2, 3] - traj.poses[-1, :, 2, 3]
@@ -84,7 +84,7 @@ def test_thin_arch_falls_and_a_thick_one_stands():
 
 def test_weak_gripper_lets_the_box_slip():
     """2 mu F = 8 N < m g."""
-    traj = run(contact_machines.gripper(8.0), 3.0, q0=scenes.find("gripper").q0)
+    traj = run(contact_machines.gripper(8.0), 3.0, q0=scenes.find("gripper").q0, control=contact_machines.grip)
     assert contact_machines.body(traj, "box")[-1, 2] < 0.2
 
 

@@ -29,7 +29,7 @@ class Scene:
     h, t_end in s; stepper: the method that shows it best (None: the first that handles the model); references: keys of the bibliography.
     chaotic: neighbouring motions separate exponentially, so two methods agree for a short time only.
     exact: t (n,) -> q (n, nq), the closed form, where there is one.
-    check: trajectory -> findings, what a run of the scene as it stands must show; options: of the stepper.
+    check: trajectory -> findings, what a run of the scene as it stands must show; control, options: of `simulate`.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Scene:
     references: tuple[str, ...] = ()
     exact: Callable[[Any], Array] | None = field(default=None, repr=False)
     check: Callable[[Any], list[Finding]] | None = field(default=None, repr=False)
+    control: Any = field(default=None, repr=False)
     options: dict[str, Any] = field(default_factory=dict)
 
     def model(self) -> Any:
@@ -54,7 +55,7 @@ class Scene:
         """`dal.simulate` with the settings of the scene; any argument of it can be given instead."""
         from dalembert.runs.simulate import simulate
 
-        settings = {"stepper": self.stepper, "h": self.h, "t_end": self.t_end, "q0": self.q0, "v0": self.v0}
+        settings = {"stepper": self.stepper, "h": self.h, "t_end": self.t_end, "q0": self.q0, "v0": self.v0, "control": self.control}
         options = self.options if override.get("stepper", self.stepper) == self.stepper else {}
         return simulate(self.model(), **{**settings, **options, **override})
 

@@ -88,6 +88,11 @@ def vehicle(name: str = "vehicle") -> Model:
     return m
 
 
+def brake(t: float, q: Any, v: Any) -> dict[str, float]:
+    """Control: all wheels shall stand."""
+    return {f"{end} {side} brake": 0.0 for end in ("front", "rear") for side in ("left", "right")}
+
+
 def _brakes(traj: Any) -> list[Finding]:
     """Deceleration 4 T/r / (m + 4 I/r^2) and sag m g/(4 k)."""
     c = CAR
@@ -115,6 +120,7 @@ register(
         summary="a car on springs brakes from 10 m/s to a halt",
         build=vehicle,
         v0={"chassis": (0, 0, 0, CAR["speed"], 0, 0), **_ROLL},
+        control=brake,
         h=H,
         t_end=8.0,
         stepper=STEPPER,
@@ -191,7 +197,12 @@ def gripper(force: float = 20.0, name: str = "gripper") -> Model:
     return m
 
 
-_OPEN = {"left slide": -0.1, "right slide": -0.1}  # the motors close towards 0
+_OPEN = {"left slide": -0.1, "right slide": -0.1}
+
+
+def grip(t: float, q: Any, v: Any) -> dict[str, float]:
+    """Control: close the fingers, towards places within the box."""
+    return {"left grip": 0.0, "right grip": 0.0}
 
 
 def _holds(traj: Any) -> list[Finding]:
@@ -211,6 +222,7 @@ register(
         summary="two fingers hold a box by friction and lift it",
         build=gripper,
         q0=_OPEN,
+        control=grip,
         h=H,
         t_end=5.0,
         stepper=STEPPER,

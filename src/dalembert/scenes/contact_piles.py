@@ -270,14 +270,14 @@ def spheres_in_bin(n: int = 100, seed: int = 1, name: str = "spheres-in-bin") ->
 register(
     Scene(
         name="spheres-in-bin",
-        summary="a hundred balls fall into a bin and come to rest",
+        summary="a hundred balls fall into a bin; they have no rolling friction, and some roll on slowly",
         build=spheres_in_bin,
         h=H,
         t_end=8.0,
         stepper=STEPPER,
         chaotic=True,
-        options={"law": "cone"},  # exact Coulomb takes some 200 factorisations per step where so many balls roll
-        check=_comes_to_rest(1e-5, 0.1, 4.0),
+        options={"law": "cone"},  # exact Coulomb takes three times as many factorisations where so many balls roll
+        check=_comes_to_rest(1e-3, 0.1, 4.0),
     )
 )
 
