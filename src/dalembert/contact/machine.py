@@ -25,7 +25,7 @@ from dalembert.contact.scene import Scene
 from dalembert.contact.solver import SolverOptions, StepSolver
 from dalembert.contact.tables import BROKEN, STRUCK
 from dalembert.kernels.bodies import layout, motion
-from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces
+from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy, strike_rows
 from dalembert.kernels.bodies.loads import add_loads
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.targets import add_motor_forces
@@ -82,7 +82,7 @@ class Machine:
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
         self.joints, self.constraints, self.joint_rows = count(layout.JOINTS), count(layout.CONSTRAINTS), count(layout.ROWS)
-        self.motors = count(layout.MOTORS)
+        self.motors, self.rotors = count(layout.MOTORS), count(layout.ROTORS)
         self.has_restitution = self.detector is not None and bool((self.detector.materials[:, contact_rows.RESTITUTION] > 0.0).any())
         # the checkpoint
         self.states = np.zeros((n, motion.SIZE))
@@ -95,7 +95,8 @@ class Machine:
         self.push, self.before, self.free, self.x = (np.zeros(6 * n) for _ in range(4))
         self.masses, self.inverse = np.zeros((n, 6, 6)), np.zeros((n, 6, 6))
         self.mode = np.zeros(n, dtype=np.int64)
-        self.inputs = np.zeros(self.motors)
+        self.inputs = np.full(self.motors, np.nan)  # of motors; NaN: off
+        self.rates_of_rotors = self.room.targets[len(self.room.targets) - self.rotors :]  # NaN: those of the bodies
         self.tree_work = self.bodies.tree_work()
         self.forces = np.zeros(self.joints)
         self._joint_columns = columns_of(self.bodies)
@@ -121,6 +122,7 @@ class Machine:
         """Begin from q and v of the model."""
         self.states[:] = self.bodies.states(q, v)
         self.room.values[:] = 0.0
+        self.inputs[:], self.rates_of_rotors[:] = np.nan, np.nan
         self.intact[:], self.joint_lam[:], self.held[:] = 1, 0.0, 0.0
         self.account[:], self.impulse[:] = 0.0, 0.0
         if self.detector is not None:
@@ -130,16 +132,12 @@ class Machine:
         """q and v of the model."""
         return self.bodies.configuration(self.states)
 
-    def hold(self, tau: Array) -> None:
-        """A generalised force, dual to v of the model, for the next step."""
-        contact_rows.hold(self.states, self.bodies.com, tau, self.held)
-
     # a step ------------------------------------------------------------------------------------------------------------------------------
 
     def step(self, t: float, h: float) -> Report:
         """From t to t + h. The state is changed only where the step succeeds."""
         found, self.events = Report(), []
-        energy = motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states)
+        energy = self._kinetic()
         self._known_forces(t)
         self._prepare(h, found)
         n = self._detect(h)
@@ -150,11 +148,22 @@ class Machine:
         self._assemble(t, h, n)
         self._solve(n, found, self.free, self.before, self.rows.b)
         self._enter(h, n, energy)
+        if self.rotors:
+            keep_rates(self.bodies.system, self.rows.bodies, self.rows.J, self.x, self.room.targets)
         if not motion.advance(h, self.x, self.mode, self.states):
             return Report(NOT_FINITE)
-        self.account[NUMERICAL] += motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states)
+        self.account[NUMERICAL] += self._kinetic()
         self._break(h)
         self._remember(n, found)
+        return found
+
+    def _kinetic(self) -> float:
+        """Kinetic energy of the node: of bodies and rotors."""
+        b, room = self.bodies, self.room
+        found = float(motion.kinetic(b.mass, b.inertia, self.states))
+        if self.rotors:
+            measure(b.system, self.states, room.values, room.J_measures)
+            found += rotor_energy(b.system, self.states, room.J_measures)
         return found
 
     def _known_forces(self, t: float) -> None:
@@ -243,8 +252,8 @@ class Machine:
         s, c, r0 = self.settings, self.detector.contacts, self.joint_rows
         self._assemble(t, h, n)
         size = r0 + 3 * n
-        b = self._b
-        b[:r0] = 0.0
+        b, r = self._b, self.rows
+        strike_rows(self.bodies.system, self.before, r.bodies, r.J, b, r.sigma, r.low, r.high)
         struck = contact_rows.strike(
             n, self.constraints, r0, self.chosen, c.gap, c.material, self.detector.materials, self.rates, s.threshold, EARLY[s.impact], h,
             self.struck, b,
@@ -264,7 +273,8 @@ class Machine:
         )
         self.account[IMPACT] = before + works.sum()
         motion.kick(h, self.x, self.mode, self.states)
-        after = motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states)
+        self.rates_of_rotors[:] = np.nan
+        after = self._kinetic()
         self.account[NUMERICAL] += after - energy - works.sum()
         self._prepare(h, found)
         self.lam0[: len(c.gap)] = 0.0

@@ -216,12 +216,13 @@ class Trajectory:
     @property
     def control(self) -> Array:
         """(N, nv) generalised force, dual to v, that was held over each recorded interval: the control, with every > 1 that of the last
-        step of the interval, and forces given as functions where the stepper holds them.
+        step of the interval, and forces given as functions where the stepper holds them. Where the machine runs in coordinates of its
+        bodies ("spook"), v is that of the machine that was given, and forces of its motors are counted.
 
         0 in runs without a control; NaN in files of versions that did not keep it.
         """
         if self.meta.get("control") is None:
-            return np.zeros((len(self) - 1, self.v.shape[1]))
+            return np.zeros((len(self) - 1, self._held.shape[1]))
         return self._held[1:]
 
     @property
