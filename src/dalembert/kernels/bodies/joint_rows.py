@@ -12,7 +12,8 @@ stiffness k and drag c is eps = 1/k, tau = c/k; a damper c is gamma = 1/c; dry f
 that turns with a coordinate takes the impulse -lam = a (rate - last rate): the same step as with J^T a J in the mass matrix, which would
 couple bodies there. The last rate is that of the row itself, since J turns with the bodies.
 
-A limit beyond its margin that could be reached within the step stops there, b = g/h. Places are fixed: joints in the order of the model,
+A limit that is not reached yet, but could be within the step, stops there: b = g/h; one that is reached takes all that comes on, J x_k < 0
+is left out of b. Places are fixed: joints in the order of the model,
 each with its constraints in the order of their records, at every step. A limit far away, a motor that is off, and what belongs to a broken
 joint keep their places as rows that do nothing: J = 0, lam = 0.
 """
@@ -111,17 +112,16 @@ def write_row(system, at, r, h, x, law, body_a, body_b, values, J_measures, targ
         sigma[r] = 1.0 / system[at + ARMATURE]
         return
     g = sign * (values[m] - system[at + REST] - target)
-    margin = system[at + MARGIN]
-    if target != target or (law == UNILATERAL and g > margin + REACH * h * (abs(last) + h * PUSH)):
+    if target != target or (law == UNILATERAL and g > system[at + MARGIN] + REACH * h * (abs(last) + h * PUSH)):
         sleep(r, 1.0 if law == UNILATERAL else 0.0, J, b, sigma)
         return
     if law == UNILATERAL:
-        g = max(g, -DEEP)
+        g, last = max(g, -DEEP), max(last, 0.0)
     Y = 1.0 / (1.0 + 4.0 * (system[at + TAU] / h + system[at + STEPS]))
     sigma[r] = system[at + GAMMA] / h + 4.0 * system[at + COMPLIANCE] * Y / (h * h)
     if mode == VELOCITY:
         b[r] = -sign * target
-    elif law == UNILATERAL and g > margin:
+    elif law == UNILATERAL and g > 0.0:
         b[r] = g / h
     else:
         b[r] = Y * (4.0 / h * g - last) - (1.0 - Y) * sign * rate

@@ -102,7 +102,7 @@ ROW = Record(
     Part("ARMATURE", 1, "inertia of an INERTIA row, kg or kg m^2"),
     Part("LEAST", 1, "of a boxed row: least force, N or N m"),
     Part("GREATEST", 1, "and greatest"),
-    Part("MARGIN", 1, "of a unilateral row: beyond, it stops what would pass 0 within the step; far beyond, it is asleep"),
+    Part("MARGIN", 1, "of a unilateral row: it is asleep while its residual is larger, and too large to vanish within the step"),
 )
 OF_MEASURE, MODE, SIGN, REST, TARGET, GAIN, COMPLIANCE, TAU, STEPS, GAMMA, ARMATURE, LEAST, GREATEST, MARGIN = ROW.starts
 ROW_SIZE = ROW.size
