@@ -297,7 +297,8 @@ class Simulation:
         if self._cut is not None and isinstance(given, (Mapping, tuple)):  # with inputs of motors
             tau, inputs = (0.0, given) if isinstance(given, Mapping) else given
             return self._pending + np.asarray(tau, dtype=float), inputs
-        return self._pending + np.asarray(given, dtype=float)
+        tau = np.asarray(given, dtype=float)
+        return self._pending + tau if tau.shape == self._shape else tau  # of another shape: who asked says so
 
     def _engine(self, plan: Plan, control: Any) -> Engine:
         engine = plan.engine(control)
