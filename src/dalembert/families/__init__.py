@@ -35,6 +35,7 @@ class Family:
     call_functions: writes the address of forces given as functions into the system array.
     limit: the step that is certified at a state, limit_along: at every node of a run (its own h, or a smaller one to try).
     remedy: what to try when a step cannot be solved, from an advice and the step: a sentence.
+    account: the part of a state of a model that is the account, a view; what is counted from its end is the same for all models.
     enter: the system in the family's own coordinates, enter_state: (q, v) there from those of the system; None: they are the same.
     """
 
@@ -67,6 +68,7 @@ class Family:
     limit: Callable[[Any, Array, Array, str], float] | None = None
     limit_along: Callable[[str, Any], float] | None = None
     remedy: Callable[[Any, float, str, str], str] | None = None
+    account: Callable[[Any, Array], Array] | None = None
     enter: Callable[[Any], Any] | None = None
     enter_state: Callable[[Any, Array, Array], tuple[Array, Array]] | None = None
 

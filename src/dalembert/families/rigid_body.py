@@ -91,6 +91,7 @@ FAMILY = Family(
     unpack=unpack,
     advise=advise,
     accounted=frozenset({"gravity", "wrench", "damping"}),
+    account=lambda model, state: state[at.IMPULSE : at.WORK + 1],
     corrects=False,
     limit=limit,
     limit_along=limit_along,

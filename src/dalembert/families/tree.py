@@ -70,6 +70,7 @@ FAMILY = Family(
     unpack=unpack,
     advise=advise,
     accounted=ACCOUNTED,
+    account=lambda model, state: state[len(state) - account.SIZE :],
     call_functions=call_functions,
     partial=True,
     rank=3,

@@ -14,6 +14,7 @@ from dalembert.families.tree import ACCOUNTED, call_functions, ending
 from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
 from dalembert.kernels.tree import layout as at
+from dalembert.kernels.tree.account_layout import DRIVE_BEFORE, SIZE
 from dalembert.kernels.tree.energy import momenta
 from dalembert.kernels.tree.kinematics import sweep
 from dalembert.kernels.tree.variational import account, node
@@ -145,6 +146,7 @@ FAMILY = Family(
     unpack=unpack,
     advise=advise,
     accounted=ACCOUNTED,
+    account=lambda model, state: state[len(state) - SIZE - (DRIVE_BEFORE if model.driven else 0) :],
     partial=True,
     compose=compose,
     usable=usable,

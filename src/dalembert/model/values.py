@@ -38,9 +38,12 @@ class Values:
 
         Costs microseconds where a model built anew costs milliseconds: arrays and plans of this one are patched. List: model/values.py.
         """
-        if not isinstance(values, Mapping):
-            raise ModelError(f"with_values: got {values!r}; expected a dictionary such as {{'rod.mass': 2.0}}.")
         return changed(self.frozen(), values)
+
+    def set_values(self: Any, values: Mapping[str, Any]) -> None:
+        """Other numbers in this very model, {"part.value": number}: as `with_values`. A refusal leaves it as it was."""
+        self._change()
+        _write(self, _wanted(self, values))
 
     @property
     def value_names(self: Any) -> tuple[str, ...]:
@@ -72,16 +75,9 @@ def _values(model: Any, store: str, name: str) -> tuple[str, ...]:
 
 def changed(base: Any, values: Mapping[str, Any]) -> Model:
     """The frozen model `base` with other numbers."""
-    wanted: dict[tuple[str, str], dict[str, Any]] = {}
-    for full, value in values.items():
-        store, name, what = ("", "", full) if full == "gravity" else _find(base, full)
-        wanted.setdefault((store, name), {})[what] = value
+    wanted = _wanted(base, values)
     m = base.copy()
-    for (store, name), given in wanted.items():
-        if not store:
-            m.gravity = given["gravity"]
-        else:
-            getattr(m, store)[name] = _rebuilt(getattr(base, store)[name], given)
+    _write(m, wanted)
     m._frozen = True
     m.kept("touching").update(base.kept("touching"))
     root = base.origin or base
@@ -90,6 +86,26 @@ def changed(base: Any, values: Mapping[str, Any]) -> Model:
     m.kept("origin").update(tree=found, plans=found if features == acting(found) else None)
     result: Model = m
     return result
+
+
+def _wanted(model: Any, values: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    """{(store, part): {value: number}}"""
+    if not isinstance(values, Mapping):
+        raise ModelError(f"with_values: got {values!r}; expected a dictionary such as {{'rod.mass': 2.0}}.")
+    wanted: dict[tuple[str, str], dict[str, Any]] = {}
+    for full, value in values.items():
+        store, name, what = ("", "", full) if full == "gravity" else _find(model, full)
+        wanted.setdefault((store, name), {})[what] = value
+    return wanted
+
+
+def _write(model: Any, wanted: dict[tuple[str, str], dict[str, Any]]) -> None:
+    """Parts with other numbers in the place of those that are there: all of them, or none."""
+    rebuilt = {(store, name): _rebuilt(getattr(model, store)[name], given) for (store, name), given in wanted.items() if store}
+    if ("", "") in wanted:
+        model.gravity = wanted["", ""]["gravity"]
+    for (store, name), part in rebuilt.items():
+        getattr(model, store)[name] = part
 
 
 def _find(model: Any, full: Any) -> tuple[str, str, str]:

@@ -12,6 +12,8 @@ rotation          bodies that turned too fast for the variational rotation were 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dalembert.contact.accounts import COLUMNS as WORKS
@@ -68,7 +70,8 @@ def judge_dissipation(facts: TreeFacts) -> Item | None:
 def judge_momentum(facts: TreeFacts) -> Item | None:
     """Linear momentum, of machines that nothing holds to the world."""
     traj, model = facts.traj, facts.model
-    world = any("world" in (x.parent, x.child) for x in (*model.loops, *model.nonholonomic)) or bool(model.world_shapes)
+    joints: list[Any] = [*model.loops, *model.nonholonomic]
+    world = any("world" in (x.parent, x.child) for x in joints) or bool(model.world_shapes)
     if world or any("world" in f.ends for f in model.forces if hasattr(f, "ends")):
         return None
     change = traj.momentum[:, 3:] - traj.momentum[0, 3:] - traj.impulse[:, 3:]

@@ -28,7 +28,7 @@ from dalembert.runs.plan import Plan
 from dalembert.runs.ragged import MEMORY, NO_TABLES, Tables, join_tables, nodes_of
 from dalembert.runs.stored import NEEDED, LaterRows, StoredTrajectory
 from dalembert.runs.table_files import from_archive, from_journal, journal_arrays, table_variables
-from dalembert.runs.trajectory import Trajectory
+from dalembert.runs.trajectory import Trajectory, since_first
 from dalembert.systems import System, system_from
 
 FORMAT = 1
@@ -350,7 +350,8 @@ def _plan(model_data: dict[str, Any], meta: dict[str, Any]) -> tuple[Plan, dict[
 def _build(model_data: dict[str, Any], meta: dict[str, Any], rows: Rows) -> Trajectory:
     plan, meta = _plan(model_data, meta)
     controlled = meta.get("control") is not None or bool(meta.get("functions"))
-    return Trajectory(plan.system, plan.stepper, meta, rows.t, rows.states, rows.log, plan.read(rows.states, controlled), rows.tables)
+    unpacked = since_first(plan.read(rows.states, controlled))
+    return Trajectory(plan.system, plan.stepper, meta, rows.t, rows.states, rows.log, unpacked, rows.tables)
 
 
 def _tidy(path: Path, journal: Path, traj: Trajectory) -> None:

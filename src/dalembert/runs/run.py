@@ -20,7 +20,7 @@ from dalembert.runs.progress import Progress
 from dalembert.runs.ragged import Tables, declared, join_tables, nodes_of, size
 from dalembert.runs.room import Room
 from dalembert.runs.stored import BLOCK_BYTES
-from dalembert.runs.trajectory import Trajectory
+from dalembert.runs.trajectory import Trajectory, since_first
 
 CHUNK_SECONDS = 0.1
 KEPT_BYTES = 2**24  # of states, and of ragged tables: what is more stays in the file that a run is saved to
@@ -240,7 +240,8 @@ class Run:
         pieces = (self.t, self.states, self.logs)
         t, states, log = (room.rows for room in self.rooms) if self.rooms else (np.concatenate(x) for x in pieces)
         tables = join_tables(self.tables)
-        return Trajectory(self.plan.system, self.plan.stepper, dict(self.meta), t, states, log, self.engine.unpack(states), tables)
+        unpacked = since_first(self.engine.unpack(states))
+        return Trajectory(self.plan.system, self.plan.stepper, dict(self.meta), t, states, log, unpacked, tables)
 
 
 class Flag:

@@ -14,7 +14,7 @@ from dalembert.kernels.loop import SUBSTEPS
 from dalembert.runs.plan import Plan
 from dalembert.runs.ragged import COLUMNS, MEMORY, Columns, Table, Tables
 from dalembert.runs.table_files import read_last, read_parts, read_table
-from dalembert.runs.trajectory import Trajectory
+from dalembert.runs.trajectory import Trajectory, since_first
 
 BLOCK_BYTES = 2**22  # of states, read or written at a time
 
@@ -62,7 +62,7 @@ class StoredTrajectory(Trajectory):
 
     def in_memory(self) -> Trajectory:
         """The same with all its rows in memory."""
-        unpacked = self._unpacked(self.states)
+        unpacked = since_first(self._unpacked(self.states))
         return Trajectory(self.model, self.stepper, self.meta, self.t, self.states, self._log, unpacked, self._tables)
 
     @cached_property

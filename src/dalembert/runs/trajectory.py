@@ -19,6 +19,11 @@ from dalembert.runs.ragged import COLUMNS, MEMORY, NO_TABLES, Table, Tables, las
 from dalembert.systems import System, as_system
 
 
+def since_first(unpacked: dict[str, Any]) -> dict[str, Any]:
+    """What whole states tell, with work and impulse counted from the first node: those of a run may be from further back."""
+    return {**unpacked, **{name: unpacked[name] - unpacked[name][:1] for name in ("work", "impulse")}}
+
+
 class Trajectory:
     """Nodes of a run. Arrays have one row per recorded node (N + 1), `v_interval`, `control` and `solver` one per recorded interval (N).
 
@@ -243,7 +248,7 @@ class Trajectory:
 
         "control", "function", "wrench", "damping", "limits", "drive": work of each kind of force of a tree, J; "forces": of all forces
         without a potential, of a body or a Lagrangian. "impulse": (N, 6) angular about the world origin and linear, of all forces from
-        outside but reactions of joints; of a Lagrangian (N, symmetries). Their sums from the start are `work` and `impulse`.
+        outside but reactions of joints; of a Lagrangian (N, symmetries). Their sums from the first node are `work` and `impulse`.
         NaN where no account is kept: plain Python steppers; and the impulse in runs of trees under gravity and springs alone.
         """
         works = {name: np.diff(column) for name, column in self._account.items() if name != "push"}

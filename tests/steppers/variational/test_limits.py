@@ -31,8 +31,8 @@ def test_impacts_on_a_stiff_limit_keep_the_energy(between, h):
 
 def test_an_arm_between_its_limits_does_not_gain_energy():
     """Three joints under gravity, limits of the last met about five times a second, unresolved: energy without that of the limits stays
-    below that of the start but for the band of the method, (h Omega)^2 of the kinetic energy, Omega up to 60 or 90/s. The motion is chaotic,
-    and which of its neighbours a processor computes is up to round-off: eight of them are judged."""
+    below that of the start but for the band of the method, (h Omega)^2 of the kinetic energy, Omega up to 60 or 90/s. The motion is
+    chaotic, and which of its neighbours a processor computes is up to round-off: eight of them are judged."""
     m = dal.Model("arm")
     for k, (length, mass) in enumerate(((0.5, 5.0), (0.4, 2.0), (0.1, 0.2))):
         inertia = mass * length**2 / 12
