@@ -111,14 +111,14 @@ def test_plans_with_ignored_features_are_moved():
     np.testing.assert_array_equal(found.q, wanted.q)
     assert np.abs(found.q[:, m.q_slices()["rail"]]).max() > 0.05
     with pytest.raises(dal.UnsupportedError, match="joint friction"):
-        dal.simulate(m.with_values({"rod.mass": 2.0}), h=0.01, t_end=0.1)
+        dal.simulate(m.with_values({"rod.mass": 2.0}), "midpoint", h=0.01, t_end=0.1)
 
 
 def test_values_that_bring_a_feature_are_refused_by_steppers_without_it():
     m = machine()
     dal.simulate(m, h=0.01, t_end=0.01)
     with pytest.raises(dal.UnsupportedError, match="joint friction"):
-        dal.simulate(m.with_values({"knee.friction": 1.0}), h=0.01, t_end=0.01)
+        dal.simulate(m.with_values({"knee.friction": 1.0}), "midpoint", h=0.01, t_end=0.01)
     with pytest.raises(dal.UnsupportedError, match="dissipative"):
         dal.simulate(m.with_values({"knee.damping": 1.0}), h=0.01, t_end=0.01, compose="suzuki4")
 

@@ -1,6 +1,7 @@
 """What moves joints from outside: inputs of motors and functions of drives, and the known forces of torque motors.
 
-targets = (inputs of motors, f(t) of drives, last rates of rotors),  rates = (0, f'(t), 0);   force of a torque motor: clip(gear u) along its coordinate
+targets = (inputs of motors, f(t) of drives, last rates of rotors),  rates = (0, f'(t), 0)
+force of a torque motor: clip(gear u) along its coordinate
 """
 
 from dalembert.kernels._jit import call_at, kernel
