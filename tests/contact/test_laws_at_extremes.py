@@ -1,4 +1,4 @@
-"""Contacts at the ends of what can be asked: no friction and much, huge steps, small and heavy bodies, bad starts, wild spins, long rests."""
+"""Contacts at the ends of what can be asked: friction, steps, sizes, masses, bad starts, wild spins, long rests."""
 
 import numpy as np
 import pytest

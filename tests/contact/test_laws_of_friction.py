@@ -1,5 +1,7 @@
 """Coulomb's law through whole runs: inclines, stops, rolling, stick and slip. Judged by closed forms and tests/data/contact_impact.json."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from contact_laws import REFERENCE, G, H, Steps, add_ball, add_box, floor, incline
@@ -20,7 +22,8 @@ def test_a_block_slides_down_with_g_sin_minus_mu_cos(angle, mu):
 
 @pytest.mark.parametrize(("angle", "mu"), [(10, 0.2), (20, 0.5), (26, 0.5), (44, 1.0)])
 def test_no_slip_below_the_angle_of_friction(angle, mu):
-    """The contact gives way by sigma per impulse: four corners share the load, creep = sigma |lam_t|, sigma = 4 eps Y/h^2; more where two carry most."""
+    """The contact gives way by sigma per impulse: four corners share the load, creep = sigma |lam_t|, sigma = 4 eps Y/h^2;
+    more where two carry most."""
     s = Steps(incline(angle * DEGREES, mu)).run(1.0)
     load = G * H * np.sin(angle * DEGREES)
     creep = 4e-8 / 9.0 / H**2 * load / 4.0
@@ -114,7 +117,7 @@ def test_a_block_sticks_and_slips_under_a_periodic_force():
         s.step((0, 0, 0, 8.0 * np.cos(s.t), 0, 0))
         x.append((s.t, s.x[0, 0], s.v[0, 0]))
     x = np.array(x)
-    for now, then in zip(segments[:-1], segments[1:], strict=True):
+    for now, then in pairwise(segments):
         a, b = float(now["t0"]), float(then["t0"])
         if now["phase"] == "stick" and b < 9.5:
             held = x[(x[:, 0] > a + 3 * h) & (x[:, 0] < b - 3 * h)]
@@ -139,8 +142,8 @@ def test_an_oscillator_with_dry_friction_stops_where_it_should():
 
 
 def test_dry_friction_with_drag_and_forcing_follows_the_event_driven_solution():
-    """(10.91): q'' + 2 g q' + mu sgn q' + q = A cos(w t), g = 0.1, mu = 4, A = 2, w = pi, q = 3, q' = 4. The friction is N = 1 N times 4; error 0.0228
-    at h = 1/60 (notes), of first order; the multiplier stays within +-4."""
+    """(10.91): q'' + 2 g q' + mu sgn q' + q = A cos(w t), g = 0.1, mu = 4, A = 2, w = pi, q = 3, q' = 4. N = 1, error 0.0228 at
+    h = 1/60 (notes), of first order; the multiplier stays within +-4."""
     stuck = [(2.0352, 2.628127, 3.21652), (3.727197, 4.684882, 2.902573), (5.617946, 6.719354, 2.728284), (7.551352, 8.743675, 2.614165)]
     m = floor(4.0, gravity=(0, 0, -1.0))
     add_box(m, "block", (3.0, 0, 0.005), (0.4, 0.4, 0.01), friction=4.0)

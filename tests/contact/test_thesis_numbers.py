@@ -1,4 +1,4 @@
-"""Numbers of Lacoursiere 2007, computed anew from the corrected equations (chapters 4, 7, 8, 11, 14, 15), by machines of bodies in three dimensions."""
+"""Numbers of Lacoursiere 2007 (chapters 4, 7, 8, 11, 14, 15), from the corrected equations, by machines of bodies in three dimensions."""
 
 import numpy as np
 import pytest
@@ -40,9 +40,11 @@ def test_a_violation_shrinks_as_one_plus_two_thirds_k_over_three_to_the_k():
         assert s.x[0, 0] == pytest.approx((1 + 2 * k / 3) * 3.0**-k * 0.1, rel=1e-6)
 
 
-@pytest.mark.parametrize(("h", "violation", "crossings"), [(1 / 60, 7.7e-3, (0.867, 2.60, 4.30)), (1 / 240, 5.4e-4, (0.88303, 2.649, 4.4151))])
+@pytest.mark.parametrize(
+    ("h", "violation", "crossings"), [(1 / 60, 7.7e-3, (0.867, 2.60, 4.30)), (1 / 240, 5.4e-4, (0.88303, 2.649, 4.4151))]
+)
 def test_a_slider_crank_passes_its_singular_positions(h, violation, crossings):
-    """Chapter 7: m = l = 1, g = 9.8, from 45 degrees, eps = 1e-6: where phi = -90 degrees the rows lose a rank, and the branch must not change."""
+    """Chapter 7: m = l = 1, g = 9.8, from 45 degrees, eps = 1e-6: at -90 degrees the rows lose a rank; the branch must not change."""
     c = np.sqrt(0.5)
     m = dal.Model(gravity=(0, -9.8, 0))
     m.add_body("one", 1.0, (0.05, 1 / 12, 1 / 12), pose=((c / 2, c / 2, 0), about((0, 0, 1), np.pi / 4)))
@@ -118,8 +120,8 @@ def rod(speed, inertia=1 / 3, friction=5 / 3, seconds=2.0):
 
 
 def test_painleves_rod_is_stepped_over():
-    """Chapter 11, mu = 5/3: turns to 0.6868 pi at 0.45 s, x up to 0.319, lies flat from about 1.17 s at x = -0.176. Its rows were penetrated by 9e-4;
-    contacts that may be ahead of a step are not, which is why x differs in the third digit."""
+    """Chapter 11, mu = 5/3: turns to 0.6868 pi at 0.45 s, x up to 0.319, lies flat from about 1.17 s at x = -0.176. There it
+    penetrated by 9e-4; contacts that may be ahead of a step are not, which is why x differs in the third digit."""
     nodes, s = rod(1.7)
     k = nodes[:, 1].argmin()
     assert nodes[k, 0] == pytest.approx(0.45, abs=0.02) and nodes[k, 1] == pytest.approx(0.6868, abs=2e-3)

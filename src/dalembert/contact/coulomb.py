@@ -1,16 +1,16 @@
 """Coulomb's law of sliding for the problems of steps: the associated law with its normal rows shifted by mu |u_t| (De Saxce 1992).
 
-The associated law of the cone, which is a minimisation, lets a sliding contact separate with mu |u_t|. With that speed added to the normal row
-its solution is Coulomb's, if the speed is that of the solution: a fixed point.
+The associated law of the cone, which is a minimisation, lets a sliding contact separate with mu |u_t|. With that speed added to the normal
+row its solution is Coulomb's, if the speed is that of the solution: a fixed point.
 
     1. shift of the impulses of the step before. Where they almost fit (LITTLE), rounds: associated problem, shift of its solution, mixed by
        Anderson's method. At rest and in steady sliding the first round is the last.
     2. else, and where the rounds do not end: the interior point with the shift inside it, and its rounds (`contact/solver.py`).
     3. where that misses the law by more than LITTLE: the associated law.
 
-Slip below CREEP/mu counts as none: contacts give way by sigma lam, and those beside them slide that slowly; without the dead band heaps at rest
-would have to be factorised in every step. In violent motion of many bodies the law is met to 1e-5 ... 1e-3 m/s only (an open problem): the
-residual that is reported is that of Coulomb's law, and such steps are counted as unsolved.
+Slip below CREEP/mu counts as none: contacts give way by sigma lam, and those beside them slide that slowly; without the dead band heaps at
+rest would have to be factorised in every step. In violent motion of many bodies the law is met to 1e-5 ... 1e-3 m/s only (an open problem):
+the residual that is reported is that of Coulomb's law, and such steps are counted as unsolved.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class _Rounds:
             self._associated()
         p.impulses[:] = self.lam
         status = OK if self.best <= goal else NOT_CONVERGED if np.isfinite(self.best) else NOT_FINITE
-        return StepResult(status, self.best, *map(int, self.counts), self.branch, self.x)
+        factors, iterations, solves = (int(c) for c in self.counts)
+        return StepResult(status, self.best, factors, iterations, solves, self.branch, self.x)
 
     def _associated(self) -> None:
         """The associated law, which has one solution, in place of an answer that obeys none; the residual stays that of Coulomb's."""

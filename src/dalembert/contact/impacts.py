@@ -2,16 +2,19 @@
 
     M (v+ - v-) = G^T lam + J^T nu,    G v+ + sigma lam = -G v-  (joints),    C v+ + psi C v- >= 0  _|_  nu_n >= 0,    nu in Coulomb's cone
 
-Contacts that touch (within 1 um) take part, with psi = 0 where they do not strike: a row of touching balls parts by Newton's law of all contacts
-at once, balls that are a little apart hand their velocities on. Contacts apart, without restitution, may not meet before the end of the step: C v+ >= -gap/time left.
+Contacts that touch (within 1 um) take part, with psi = 0 where they do not strike: a row of touching balls parts by Newton's law of all
+contacts at once, balls that are a little apart hand their velocities on. Contacts apart, without restitution, may not meet before the end
+of the step: C v+ >= -gap/time left. Several contacts that share one impulse (the corners of a box) share it evenly, as their sigma says.
+
 Kinetic energy never grows: for rows without friction by the identity T+ - T- = -lam sigma lam + nu (1 - psi) C v-; with friction Newton's
 restitution can add energy where sliding reverses (Kane 1984): psi of all contacts is then lowered until it does not. At psi = 0 it cannot.
 
 Contacts strike where a material has a restitution psi > 0 and they approach faster than the threshold. When:
 
-    exact        at the instant of the step at which they meet. The step is solved without them; its velocities change from v_k to x evenly, so
-                 at time s they are v_k + (h/2 + s) (x - v_k)/h and the gap is a parabola (exact in free flight, where nodes are on it). The jump
-                 D at s changes the velocities at the end by D and the way by (h - s) D. Up to EVENTS instants in a step, then all at once.
+    exact        at the instant of the step at which they meet. The step is solved without them; its velocities change evenly from v_k to x,
+                 so at time s they are v_k + (h/2 + s) (x - v_k)/h and the gap is a parabola (exact in free flight, where nodes are on it).
+                 The jump D at s changes the velocities at the end by D and the way by (h - s) D. Up to EVENTS instants in a step, then
+                 all at once.
     post-facto   at the beginning of the step, once they penetrate
     preemptive   at the beginning of the step in which they would come to penetrate
     combined     at the beginning of a step, where they penetrate or meet within its first half: the node that is nearer
@@ -65,7 +68,7 @@ class Impacts:
 
     # one instant -----------------------------------------------------------------------------------------------------------------------
 
-    def jump(self, n: int, v: Array, gap: Array, rates: Array, left: float, allowed: Array, found: Report) -> Array:
+    def jump(self, n: int, v: Array, gap: Array, rates: Array, left: float, allowed: Any, found: Report) -> Array:
         """Change of velocity at an instant with velocities v, gaps and gap rates of n contacts, `left` seconds before the end of the step;
         allowed: contacts that strike."""
         m, c = self.m, self.m.detector
@@ -79,9 +82,9 @@ class Impacts:
         apart = np.where(touching[near], 0.0, np.maximum(gap[near], 0.0) / max(left, 1e-12))
         p = self._problem(near, v)
         at = slice(m.joint_rows, None, 3)
-        own = p.b[: m.joint_rows].copy()
+        own = p.b.copy()
         for scale in (1.0, *LOWER):
-            p.b[: m.joint_rows], p.b[m.joint_rows :] = own, 0.0
+            p.b[:] = own
             p.b[at] = np.where(psi[near] > 0.0, scale * psi[near] * rates[near], apart)
             p.impulses[:] = 0.0
             result = m.solver.solve(p)
@@ -114,7 +117,7 @@ class Impacts:
             change, gain = (-2.0 * along / twice) * change, 0.0
         return change, gain
 
-    def _problem(self, near: Array, v: Array) -> StepProblem:
+    def _problem(self, near: Any, v: Array) -> StepProblem:
         """Rows of the joints and of some contacts at an instant with velocities v."""
         m, r, c0, r0 = self.m, self.m.rows, self.m.constraints, self.m.joint_rows
         which = np.concatenate([np.arange(c0), c0 + near])
@@ -124,6 +127,7 @@ class Impacts:
         law = np.repeat(r.kind[:c0], np.diff(r.first[: c0 + 1]))
         column = m.columns[:r0]
         reflect = np.where(np.isin(column, KEPT), -1.0, 1.0) * _rates(r, c0, v)
+        b[r0:] = r.b[take[r0:]]  # tangents: belts
         b[:r0] = np.where(law == BILATERAL, reflect, np.where(law == UNILATERAL, np.maximum(r.b[:r0], 0.0), 0.0))
         sigma[r0:] *= STIFFER
         soft = np.isin(column, SOFT)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, NUMERICAL, columns_of
+from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, FRICTION, NUMERICAL, columns_of
 from dalembert.contact.coulomb import CoulombSolver
 from dalembert.contact.detector import Detector
 from dalembert.contact.impacts import WHEN, Impacts
@@ -90,6 +90,9 @@ class Machine:
         self.joints, self.constraints, self.joint_rows = count(layout.JOINTS), count(layout.CONSTRAINTS), count(layout.ROWS)
         self.motors, self.rotors = count(layout.MOTORS), count(layout.ROTORS)
         self.impacts = Impacts(self)
+        torques = [contact_rows.TORSION, contact_rows.ROLLING]
+        self.has_torques = self.detector is not None and bool((self.detector.materials[:, torques] > 0.0).any())
+        self.torques = 0  # rows of torques of contacts in the last step
         # the checkpoint
         self.states = np.zeros((n, motion.SIZE))
         self.room = self.bodies.room()
@@ -114,8 +117,9 @@ class Machine:
     def _grow(self, contacts: int) -> None:
         """Room for so many contacts."""
         self.capacity = contacts
-        self.rows = self.bodies.arrays(contacts, 3 * contacts)
-        size = self.joint_rows + 3 * contacts
+        more = 3 * contacts if self.has_torques else 0
+        self.rows = self.bodies.arrays(contacts + more, 3 * contacts + more)
+        size = self.joint_rows + 3 * contacts + more
         self.lam, self.columns = np.zeros(size), np.full(size, CONTACT, dtype=np.int64)
         self.columns[: self.joint_rows] = self._joint_columns
         self.lam0, self.chosen = np.zeros((contacts, 3)), np.zeros(contacts, dtype=np.int64)
@@ -229,7 +233,7 @@ class Machine:
 
     def _assemble(self, t: float, h: float, n: int) -> None:
         """Rows of joints, then of contacts, with their warm starts."""
-        r, s = self.rows, self.settings
+        r, s, self.torques = self.rows, self.settings, 0
         assemble_rows(self.bodies.system, self.states, self.before, self.intact, self.inputs, t, h, *self.room, *r)
         self.lam[: self.joint_rows] = self.joint_lam
         if not n:
@@ -237,13 +241,22 @@ class Machine:
         assert self.detector is not None
         c = self.detector.contacts
         contact_rows.write(
-            h, NEAR * s.margin, s.push, s.threshold, s.eps, s.tau, self.chosen, n, c.bodies, self.detector.frames, c.point, c.gap, c.material,
+            h, NEAR * s.margin, s.push, s.threshold, s.eps, s.tau, self.chosen, n, c.bodies, self.detector.frames, c.point, c.gap,
+            c.material,
             self.detector.materials, self.states, self.inverse, self.before, self.constraints, self.joint_rows, *r, self.rates,
         )  # fmt: skip
-        self.lam[self.joint_rows : self.joint_rows + 3 * n] = self.lam0[self.chosen[:n]].ravel()
+        end = self.joint_rows + 3 * n
+        self.lam[self.joint_rows : end] = self.lam0[self.chosen[:n]].ravel()
+        self.columns[self.joint_rows : end] = CONTACT
+        if self.has_torques and n == self._chosen[0]:
+            self.torques = contact_rows.write_torques(
+                self.chosen, n, c.bodies, self.detector.frames, c.material, self.detector.materials, self.states, self.inverse, self.before,
+                self.lam0, self.constraints + n, end, *r,
+            )  # fmt: skip
+            self.lam[end : end + self.torques], self.columns[end : end + self.torques] = 0.0, FRICTION
 
     def _problem(self, n: int) -> StepProblem:
-        m, k, r = self.constraints + n, self.joint_rows + 3 * n, self.rows
+        m, k, r = self.constraints + n + self.torques, self.joint_rows + 3 * n + self.torques, self.rows
         return StepProblem(
             r.bodies[:m], r.kind[:m], r.first[: m + 1], r.J[:k], r.b[:k], r.sigma[:k], r.mu[:m], self.masses, self.inverse, self.free,
             r.low[:k], r.high[:k], self.before, self.lam[:k], check=False,
@@ -285,7 +298,7 @@ class Machine:
         kinetic + potential at the end - at the start = sum of all columns, to round-off, where no spring acts. The kinetic energy at the
         end is added by `step`.
         """
-        m, rows = self.constraints + n, self.joint_rows + 3 * n
+        m, rows = self.constraints + n + self.torques, self.joint_rows + 3 * n + self.torques
         contact_rows.works(
             rows, self.rows.first, self.rows.kind[:m], self.rows.bodies, self.rows.J, self.lam, self.x, self.before, True, self.columns,
             self.account,

@@ -10,11 +10,11 @@ Unknowns of a step: (w, v) with w = (2/h) x_v, x_v the vector part of the rotati
     q+ = q * (sqrt(1 - |h w/2|^2), h w/2)
     m v = m v_k + h f + J^T lam,   x+ = x + h v
 
-A body with three equal inertias has no gyroscopic torque: I w = I omega + h tau' + J^T lam, q+ = q * exp(h w), exact for every h; w is its angular
-velocity. Its mode is BALANCED.
+A body with three equal inertias has no gyroscopic torque: I w = I omega + h tau' + J^T lam, q+ = q * exp(h w), exact for every h; w is its
+angular velocity. Its mode is BALANCED.
 
-Where another body turns too fast for the quaternion step (z_s > 1/2 min I, or h |omega| > 1.6 rad), its rotation is the stabilised step (15.29), which exists for
-every h and loses energy; w is then the angular velocity, and mode is STABILISED:
+Where another body turns too fast for the quaternion step (z_s > 1/2 min I, or h |omega| > 1.6 rad), its rotation is the stabilised step
+(15.29), which exists for every h and loses energy; w is then the angular velocity, and mode is STABILISED:
 
     (I - h^2 hat(L) I^-1 hat(L)) w = (I + h hat(L)) omega + h (1 + h hat(L) I^-1) tau' + J^T lam,   L = I omega,   q+ = q * exp(h w)
 """

@@ -5,25 +5,26 @@
     touching   gap <= near       b_n = (4/h) Y gap - Y J x_k, at least -max(J x_k, push), with 0 for J x_k < -threshold: bodies that came
                                  fast stop where they touch (psi = 0), and penetration is undone no faster than with `push`
     ahead      gap > near        b_n = gap/h: the bodies may meet at the end of the step, not before
-    tangents                     b_t = 0
+    tangents                     b_t = -t.w, w: velocity of a moving surface of a (10.56); mu by the slip speed of the step before (10.55)
 
-Contacts that strike (restitution psi > 0, approach faster than the threshold) have no rows in the step in which they do so, nor before: they
-are not braked on their way. Which those are depends on the method, see contact/impacts.py.
+Contacts that strike (restitution psi > 0, approach faster than the threshold) have no rows in the step in which they do so, nor before:
+they are not braked on their way. Which those are depends on the method, see contact/impacts.py.
 """
 
 import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.bodies.motion import Q, X, rotation_matrix
-from dalembert.kernels.contact.codes import CONE
+from dalembert.kernels.contact.codes import BOXED, CONE
 from dalembert.kernels.contact.products import block_times, row6
 from dalembert.kernels.linalg.six import dot6
 from dalembert.kernels.mat3 import apply_transposed
 from dalembert.kernels.smallmat import cross, mat_vec
 
 FRICTION, RESTITUTION, COMPLIANCE, DAMPING_TIME = 0, 1, 2, 3
+KINETIC, SLIP_SPEED, LINEAR, TORSION, ROLLING, BELT = 4, 5, 6, 7, 8, 9
 ORDINARY, STRIKES, LEFT = 0, 1, 2
-#: the default compliance counts as less where bodies are heavy: sigma is at most this part of J M^-1 J^T (0.6 um under a weight of its own, 1/60 s)
+#: the default compliance counts as less where bodies are heavy: sigma is at most this part of J M^-1 J^T (0.6 um by its own weight)
 SOFTEST = 1e-4
 #: larger coefficients of friction count as this one (an angle of 89.4 degrees)
 ROUGHEST = 100.0
@@ -59,7 +60,7 @@ def rate(J, r, x, a, b):
 
 @inline
 def _fate(when, h, gap, rate, free):
-    """What becomes of a contact with restitution that approaches with `rate`, faster than the threshold; `free`: rate without constraints."""
+    """What becomes of a contact with restitution that approaches with `rate`, faster than the threshold; free: rate without constraints."""
     meets = gap + h * free <= 0.0
     if when == POST_FACTO:
         strikes = gap <= 0.0
@@ -101,6 +102,17 @@ def choose(h, margin, when, threshold, x, before, count, pair, frames, point, ga
 
 
 @inline
+def _friction(materials, k, slip):
+    """mu at a slip speed (10.55)."""
+    f = materials[k, FRICTION]
+    kinetic, speed = materials[k, KINETIC], materials[k, SLIP_SPEED]
+    if math.isnan(kinetic):
+        return f
+    part = min(slip / speed, 1.0) if materials[k, LINEAR] > 0.0 else slip / math.sqrt(speed * speed + slip * slip)
+    return f - (f - kinetic) * part
+
+
+@inline
 def _mobility(J, r, inverse, a, b):
     """J M^-1 J^T of a row."""
     total = 0.0
@@ -124,10 +136,9 @@ def write(
         k, row = chosen[j], r + 3 * j
         p, q = pair[k, 0], pair[k, 1]
         what = material[k]
-        f = materials[what, FRICTION]
         e, tau = materials[what, COMPLIANCE], materials[what, DAMPING_TIME]
         Y = 1.0 / (1.0 + 4.0 * (steps if math.isnan(tau) else tau / h))
-        bodies[c + j, 0], bodies[c + j, 1], kind[c + j], mu[c + j] = p, q, CONE, min(f, ROUGHEST)
+        bodies[c + j, 0], bodies[c + j, 1], kind[c + j] = p, q, CONE
         first[c + j + 1] = row + 3
         for i in range(3):
             _side(states, p, -1.0, point[k], frames[k, i], J, row + i, 0)
@@ -137,12 +148,71 @@ def write(
         if math.isnan(e):
             soft = min(soft, SOFTEST * _mobility(J, row, inverse, p, q))
         sigma[row], sigma[row + 1], sigma[row + 2] = soft, soft, soft
+        for i in range(1, 3):
+            for a in range(3):
+                b[row + i] -= frames[k, i, a] * materials[what, BELT + a]
+        slip = math.hypot(rate(J, row + 1, x, p, q) + b[row + 1], rate(J, row + 2, x, p, q) + b[row + 2])
+        mu[c + j] = min(_friction(materials, what, slip), ROUGHEST)
         rates[j] = rate(J, row, x, p, q)
         if gap[k] > near:
             b[row] = gap[k] / h
             continue
         last = rates[j] if rates[j] > -threshold else 0.0
         b[row] = max(Y * (4.0 / h * gap[k] - last), -max(last, push))
+
+
+@inline
+def _turning(states, k, sign, e, J, r, column):
+    """Six numbers of a row on angular velocities alone: sign R^T e."""
+    for i in range(6):
+        J[r, column + i] = 0.0
+    if k >= 0:
+        R = rotation_matrix(states[k, Q], states[k, Q + 1], states[k, Q + 2], states[k, Q + 3])
+        turn = apply_transposed(R, e)
+        for i in range(3):
+            J[r, column + i] = sign * turn[i]
+
+
+@kernel
+def write_torques(
+    chosen, n, pair, frames, material, materials, states, inverse, x, lam, c, r, bodies, kind, first, J, b, sigma, low, high, mu
+):
+    """Constraints from c, rows from r on, of torques about the normal and against rolling: relative spin 0 within
+    +-(torsion, rolling) times the normal impulse of the step before, lam (contacts, 3). Rolling is resisted along the way that it goes. Returns how many."""
+    count = 0
+    for j in range(n):
+        k = chosen[j]
+        p, q, what = pair[k, 0], pair[k, 1], material[k]
+        if lam[k, 0] <= 0.0 or materials[what, TORSION] + materials[what, ROLLING] == 0.0:
+            continue
+        t, s = (frames[k, 1, 0], frames[k, 1, 1], frames[k, 1, 2]), (frames[k, 2, 0], frames[k, 2, 1], frames[k, 2, 2])
+        at = r + count
+        _turning(states, p, -1.0, t, J, at, 0)
+        _turning(states, q, 1.0, t, J, at, 6)
+        one = rate(J, at, x, p, q)
+        _turning(states, p, -1.0, s, J, at, 0)
+        _turning(states, q, 1.0, s, J, at, 6)
+        two = rate(J, at, x, p, q)
+        spin = math.hypot(one, two)
+        if spin > 1e-9:
+            e = (one / spin, two / spin)
+            t, s = (
+                (e[0] * t[0] + e[1] * s[0], e[0] * t[1] + e[1] * s[1], e[0] * t[2] + e[1] * s[2]),
+                (e[0] * s[0] - e[1] * t[0], e[0] * s[1] - e[1] * t[1], e[0] * s[2] - e[1] * t[2]),
+            )
+        for i in range(3):
+            bound = lam[k, 0] * (materials[what, TORSION] if i == 0 else materials[what, ROLLING])
+            if bound == 0.0:
+                continue
+            at = r + count
+            e3 = (frames[k, 0, 0], frames[k, 0, 1], frames[k, 0, 2]) if i == 0 else t if i == 1 else s
+            _turning(states, p, -1.0, e3, J, at, 0)
+            _turning(states, q, 1.0, e3, J, at, 6)
+            bodies[c + count, 0], bodies[c + count, 1], kind[c + count], mu[c + count] = p, q, BOXED, 0.0
+            first[c + count + 1] = at + 1
+            b[at], low[at], high[at], sigma[at] = 0.0, -bound, bound, 1e-6 * _mobility(J, at, inverse, p, q)
+            count += 1
+    return count
 
 
 @kernel

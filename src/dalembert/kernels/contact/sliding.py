@@ -2,7 +2,8 @@
 
     u = J x + b + sigma lam,    shift = max(mu |u_t| - least, 0),    miss = D |lam - P(lam - (u_n + shift, u_t)/D)|  over the cones
 
-D is the largest entry of the diagonal of J M^-1 J^T within a contact. `least` (m/s) is a dead band: contacts that creep do not count as sliding.
+D is the largest entry of the diagonal of J M^-1 J^T within a contact. `least` (m/s) is a dead band: contacts that creep do not count as
+sliding.
 """
 
 from math import inf, sqrt

@@ -139,8 +139,8 @@ class SpookEngine:
         self._contact_bytes += rows.nbytes
         if self._contact_bytes > CONTACT_BYTES:
             warnings.warn(
-                f"contacts of the run take more than {CONTACT_BYTES >> 20} MiB: traj.contacts ends at t = {self.time:.4g} s. A larger every= "
-                "keeps those of fewer nodes, contacts='none' keeps none.",
+                f"contacts of the run take more than {CONTACT_BYTES >> 20} MiB: traj.contacts ends at t = {self.time:.4g} s. A larger "
+                "every= keeps those of fewer nodes, contacts='none' keeps none.",
                 stacklevel=2,
             )
         return rows

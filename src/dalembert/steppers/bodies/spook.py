@@ -1,16 +1,18 @@
 """SPOOK: bodies cut free, joints and contacts as regularised, stabilised constraints, one complementarity problem per step.
 
     M (x+ - x_free) = J^T lam,   u = J x+ + b + sigma lam,   b = (4/h) Y g - Y J x,   sigma = 4 eps Y/h^2,   Y = 1/(1 + 4 tau/h)     (4.31)
-    joints u = 0;   limits 0 <= lam _|_ u >= 0;   friction, motors: lam within bounds;   contacts (n, t1, t2): lam in Coulomb's cone  (10.75)
+    joints u = 0;   limits 0 <= lam _|_ u >= 0;   friction, motors: lam within bounds;   contacts (n, t1, t2): lam in Coulomb's cone (10.75)
     rotation by the linear quaternion step (15.70), its mass matrix in M;   q+ = q + h v+
-    impacts before the step, where a material has a restitution psi: C v+ + psi C v- >= 0 (10.31)
+    impacts, where a material has a restitution psi: C v+ + psi C v- >= 0 (10.31), at their instant of the step (contact/impacts.py)
 
 Lacoursiere 2007, with the corrected signs: f = -grad V, D = I - z_s 1 in (15.70), right-hand sides of (4.31) and (10.31). Velocities are
 those of the interval before a node, M v is the discrete momentum of the node (the discrete Lagrangian evaluates V at the first node).
 
 eps is a compliance (m/N), tau a damping time (in steps): a constraint under a static load gives way by eps times its force, whatever h and
 tau; violations shrink to 1/3 per step at tau = 2 steps, the fastest. Each problem is solved to round-off by default: then stacks stand.
-Coulomb's law is met as far as the slip speed of the step before says (shift mu |v_t| of the normal row); law="cone" leaves that out.
+Coulomb's law is solved for in each step (contact/coulomb.py), its residual is reported; law="cone" takes the associated law, which always
+has one solution and lets what slides separate with mu |v_t|. Contacts without restitution do not bounce; penetration is undone no faster
+than with `push`, so a start with overlapping bodies recovers slowly instead of exploding.
 
 Order 1. Conserves linear momentum of what is free; energy is lost, never gained by constraints, and the account says where.
 References: lacoursiere2007, chapters 4, 10, 14, 15.
@@ -39,7 +41,7 @@ register(
     handles=HANDLES,
     limitations="first order; nodal energy is dissipated, mostly where contacts and joints act; forces given as functions are held",
     options=(
-        Option("eps", 1e-8, "compliance of contacts without one of their own", "m/N", _positive, "a number > 0"),
+        Option("eps", 1e-8, "compliance of contacts without one of their own; less for heavy bodies", "m/N", _positive, "a number > 0"),
         Option("joint_eps", 1e-10, "compliance of joints without one of their own", "m/N, rad/(N m)", _positive, "a number > 0"),
         Option("tau", 2.0, "damping time of constraints without one of their own", "steps", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("margin", 4e-3, "contacts act below this gap; shapes smaller than 5 cm: less", "m", _positive, "a number > 0"),
@@ -48,7 +50,10 @@ register(
         Option("sweeps", 50, "of gauss-seidel, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
         Option("tol", 1e-9, "natural residual of the problem of a step", "m/s", lambda x: 0 < x < 1, "a number in (0, 1)"),
         Option(
-            "impact", "exact", "contacts with restitution strike at their instant, or at a node", words=("exact", "post-facto", "preemptive", "combined")
+            "impact",
+            "exact",
+            "contacts with restitution strike at their instant, or at a node",
+            words=("exact", "post-facto", "preemptive", "combined"),
         ),
         Option("threshold", 0.05, "slower impacts have no restitution", "m/s", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("push", 1.0, "penetration is undone no faster than this", "m/s", _positive, "a number > 0"),
