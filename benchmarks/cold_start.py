@@ -31,6 +31,12 @@ FORMULA = """
 s = dal.Lagrangian(1, lambda q, v: .5 * v[0] ** 2 + np.cos(q[0]))
 dal.simulate(s, h=.01, t_end=.1, q0=[1.])
 """
+BOX = """
+m = dal.Model()
+m.add_shape("world", dal.Plane())
+m.add_body("a", 1, (.01, .01, .01), pose=((0, 0, .15), (1, 0, 0, 0)), shapes=[dal.Box((.2, .2, .2))])
+dal.simulate(m, h=.01, t_end=.1)
+"""
 #: name, code, target in CPU seconds
 CASES = (
     ("midpoint", RODS.replace("STEPPER", "midpoint"), 30.0),
@@ -39,6 +45,7 @@ CASES = (
     ("lcp", LCP, 12.0),
     ("Lagrangian", FORMULA, 8.0),
     ("cayley", BODY, 5.0),
+    ("spook", BOX, None),
 )
 ROUNDS = 3
 AROUND = "import time\nimport numpy as np\nimport dalembert as dal\n{}\nprint(time.process_time())"

@@ -27,6 +27,7 @@ def tasks() -> Iterator[Task]:
         yield f"{name}: hinges, springs, dampers, limits, wrenches", lambda n=name: _loaded(n)  # type: ignore[misc]
     for scene in CLOSED:
         yield f"midpoint: {scene}", lambda s=scene: _closed(s)  # type: ignore[misc]
+    yield "spook: boxes, balls, hulls, joints, impacts", _touching
     yield "steps by hand", _by_hand
     yield "dynamics of models", _dynamics
     yield "reports", _report
@@ -57,6 +58,21 @@ def _loaded(stepper: str) -> None:
 
 def _closed(scene: str) -> None:
     scenes.find(scene).simulate(stepper="midpoint", h=0.001, t_end=0.002)
+
+
+def _touching() -> None:
+    """Shapes of all kernels on a plane and on each other, a joint, a restitution; both solvers of steps."""
+    from dalembert.model.shapes import Box, Convex, Plane, Sphere
+
+    m = Model("warm")
+    m.add_shape("world", Plane(restitution=0.5))
+    corners = [(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)]
+    for k, shape in enumerate((Box((0.2, 0.2, 0.2)), Sphere(0.1), Convex(corners), Box((0.2, 0.2, 0.2)), Convex(corners))):
+        m.add_body(f"b{k}", 1.0, (0.01, 0.01, 0.01), pose=((0, 0, 0.1 + 0.199 * k), (1, 0, 0, 0)), shapes=[shape])
+    m.add_body("arm", 1.0, (0.01, 0.01, 0.01), pose=((1, 0, 0.5), (1, 0, 0, 0)))
+    m.add_joint("hinge", "revolute", "world", "arm", anchor=(1, 0, 1), axis=(0, 1, 0), damping=0.1, friction=0.1, limits=(-0.5, 0.5))
+    for solver in ("direct", "gauss-seidel"):
+        simulate(m, "spook", h=0.01, t_end=0.05, v0={"b4": (0, 0, 0, 0, 0, -5.0)}, solver=solver).report()
 
 
 def _by_hand() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import dalembert as dal
 from dalembert.contact.machine import Machine, Settings
 from dalembert.kernels.bodies import motion
+from dalembert.kernels.contact import rows as contact_rows
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "contact_impact.json").read_text())
 H, G = 1.0 / 60.0, 9.81
@@ -57,7 +58,7 @@ class Steps:
 
     def step(self, force=None):
         if force is not None:
-            self.machine.hold(np.asarray(force, dtype=float))
+            contact_rows.hold(self.machine.states, self.machine.bodies.com, np.asarray(force, dtype=float), self.machine.held)
         found = self.machine.step(self.t, self.h)
         self.t += self.h
         self.reports.append(found)

@@ -83,8 +83,8 @@ def test_impulses_stay_with_their_contacts():
     np.testing.assert_allclose(again, lam, atol=1e-14)
 
 
-OCTAHEDRON = 0.1 * np.concatenate([np.eye(3), -np.eye(3)])
-FOUR = [dal.Sphere(0.1), dal.Box((0.2, 0.2, 0.2)), dal.Capsule(0.1, 0.2), dal.Convex(OCTAHEDRON)]
+CUBE = 0.1 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+FOUR = [dal.Sphere(0.1), dal.Box((0.2, 0.2, 0.2)), dal.Capsule(0.1, 0.2), dal.Convex(CUBE)]
 
 
 @pytest.mark.parametrize("shape", FOUR, ids=lambda s: s.kind)

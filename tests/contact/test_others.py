@@ -130,5 +130,6 @@ def test_room_for_contacts_grows():
 def test_mujoco_is_not_asked_where_it_has_nothing_to_do():
     boxes = [dal.Box((0.2, 0.2, 0.2)), dal.Sphere(0.1)]
     assert detector(boxes, [dal.Plane()])._others is None
-    assert detector([dal.Convex(CUBE)], [dal.Plane()])._others is None
+    assert detector([dal.Convex(CUBE), dal.Convex(OCTAHEDRON), dal.Box((1, 1, 1))], [dal.Plane()])._others is None
+    assert detector([dal.Convex(CUBE), dal.Sphere(0.1)])._others is not None
     assert detector([*boxes, dal.Capsule(0.1, 0.1)])._others is not None

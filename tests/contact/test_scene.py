@@ -61,8 +61,9 @@ def test_filters_are_those_of_the_model():
 def test_a_pair_of_a_file_names_shapes():
     """Of two feet on one body only the named one touches the floor, whose bits meet nothing."""
     xml = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" contype="0" conaffinity="0"/>
-      <body name="b"><freejoint/><geom name="left" type="sphere" size=".1" pos="-1 0 0"/><geom name="right" type="sphere" size=".1" pos="1 0 0"/>
-      </body></worldbody><contact><pair geom1="floor" geom2="right"/></contact></mujoco>"""
+      <body name="b"><freejoint/><geom name="left" type="sphere" size=".1" pos="-1 0 0"/>
+      <geom name="right" type="sphere" size=".1" pos="1 0 0"/></body></worldbody>
+      <contact><pair geom1="floor" geom2="right"/></contact></mujoco>"""
     with pytest.warns(dal.importers.ModelImportWarning):
         m = dal.load_model(xml)
     scene = Scene.of(m)

@@ -261,7 +261,8 @@ def test_memory_that_a_file_asks_for_is_not_given(load):
 
 def test_ellipsoids_and_height_fields_are_read():
     xml = """<mujoco><asset><hfield name="h" nrow="2" ncol="3" size="2 1 0.5 0.3" elevation="0 1 2 3 4 5"/></asset><worldbody>
-      <geom type="hfield" hfield="h" pos="0 0 1"/><body><freejoint/><geom type="ellipsoid" size="0.1 0.2 0.3"/></body></worldbody></mujoco>"""
+      <geom type="hfield" hfield="h" pos="0 0 1"/>
+      <body><freejoint/><geom type="ellipsoid" size="0.1 0.2 0.3"/></body></worldbody></mujoco>"""
     m = dal.load_model(xml)
     (field,), (ball,) = m.world_shapes, m.bodies[0].shapes
     assert ball.radii == (0.1, 0.2, 0.3) and isinstance(ball, dal.Ellipsoid)

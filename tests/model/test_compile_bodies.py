@@ -139,7 +139,7 @@ def test_strength_and_drives_are_data_that_files_hold_and_steppers_refuse():
     assert compile_bodies(free.with_values({"pin.strength": 0.0})).strength[system.joints.index("pin")] == np.inf
     assert ("pin", "drive of angle") in system.rows
     with pytest.raises(dal.UnsupportedError, match="loop drive, strength"):
-        dal.simulate(free, h=0.01, t_end=0.1)
+        dal.simulate(free, "midpoint", h=0.01, t_end=0.1)
     assert ("pin", "drive of angle") not in compile_bodies(free.without("loop drive")).rows
     with pytest.raises(dal.ModelError, match="no force that could break it"):
         m.add_joint("gear", "gear", "world", "pin", strength=2.0)

@@ -118,7 +118,7 @@ def test_what_acts_on_joints_goes_along():
     )
     assert dal.Model.from_dict(json.loads(json.dumps(free.to_dict()))).to_dict() == free.to_dict()
     with pytest.raises(dal.UnsupportedError, match="compliance, loop damping, loop friction, loop limits, loop motors, loop stiffness"):
-        dal.simulate(free, h=0.01, t_end=0.1)
+        dal.simulate(free, "midpoint", h=0.01, t_end=0.1)
     assert m.nv == 2  # the machine itself is as it was
 
 
@@ -154,7 +154,6 @@ def test_a_machine_that_is_free_already_stays_as_it_is():
 @pytest.mark.parametrize(
     ("build", "match"),
     [
-        (lambda: chain("revolute", armature=0.1), "armature of joints 'j0', 'j1', 'j2', 'j3' is no inertia of a body.*without"),
         (lambda: geared(), "couplings 'gear' join coordinates"),
         (lambda: pushed(), "forces 'function1' are functions"),
         (lambda: rod(), "bodies 'rod' .*cannot be free"),
@@ -164,6 +163,22 @@ def test_a_machine_that_is_free_already_stays_as_it_is():
 def test_what_has_no_meaning_in_body_coordinates_is_refused(build, match):
     with pytest.raises(dal.UnsupportedError, match=match):
         cut(build())
+
+
+def test_armature_goes_along_with_its_energy():
+    m = chain("revolute", armature=0.1)
+    q, v = np.linspace(-0.5, 0.5, m.nv), np.linspace(1.0, 2.0, m.nv)
+    assert {x.armature for x in cut(m).loops} == {0.1}
+    assert cut(m).kinetic_energy(*body_state(m, q, v)) == pytest.approx(m.kinetic_energy(q, v), rel=1e-13)
+    with pytest.raises(dal.UnsupportedError, match="loop armature"):
+        dal.simulate(cut(m), "midpoint", h=0.01, t_end=0.1)
+
+
+def test_bodies_without_inertia_are_lent_some_on_demand():
+    for frame in (False, True):
+        free = cut(rod(frame), lend=True)
+        assert free.total_mass == pytest.approx(rod(frame).total_mass, rel=1e-14)
+        assert all(np.linalg.eigvalsh(b.inertia)[0] > 0.0 and b.mass > 0.0 for b in free.bodies)
 
 
 def geared():

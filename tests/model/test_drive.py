@@ -380,7 +380,7 @@ def test_drive_is_a_feature_that_can_be_ignored():
     free = cut(m)  # body coordinates have it as a row of the joint
     assert free.loop("slider").drive == m.joint("slider").drive
     with pytest.raises(dal.UnsupportedError, match="loop drive"):
-        dal.simulate(free, h=0.01, t_end=0.1)
+        dal.simulate(free, "midpoint", h=0.01, t_end=0.1)
 
 
 def test_steps_of_driven_machines_are_not_called_proved():

@@ -51,10 +51,11 @@ def test_a_loop_keeps_what_acts_on_it_and_so_do_files():
 def test_steppers_name_what_they_do_not_handle_of_loops(given, feature):
     m, plain = four_bar(**given), four_bar()
     with pytest.raises(dal.UnsupportedError, match=f"does not handle {feature} of model 'four-bar'.*ignore=.*{feature}") as error:
-        dal.simulate(m, h=0.01, t_end=0.05)
+        dal.simulate(m, "midpoint", h=0.01, t_end=0.05)
     assert error.value.ignore == (feature,)
     start = {"q0": [0.2, -0.2, 0.2], "v0": [1.0, -1.0, 1.0]}
-    found, wanted = dal.simulate(m, h=0.01, t_end=0.05, ignore=feature, **start), dal.simulate(plain, h=0.01, t_end=0.05, **start)
+    found = dal.simulate(m, "midpoint", h=0.01, t_end=0.05, ignore=feature, **start)
+    wanted = dal.simulate(plain, h=0.01, t_end=0.05, **start)
     np.testing.assert_array_equal(found.q, wanted.q)
     np.testing.assert_array_equal(found.energy, wanted.energy)
 
@@ -65,7 +66,7 @@ def test_motors_of_loops_are_data_that_steppers_name():
     again = dal.Model.from_dict(json.loads(json.dumps(m.to_dict())))
     assert again.motor("drive") == m.motor("drive")
     with pytest.raises(dal.UnsupportedError, match="does not handle loop motors"):
-        dal.simulate(m, h=0.01, t_end=0.05)
+        dal.simulate(m, "midpoint", h=0.01, t_end=0.05)
     with pytest.raises(dal.UnsupportedError, match="motors 'drive' act on joints that close loops"):
         m.motor_forces([1.0], np.zeros(3), np.zeros(3))
     for ignore in ("loop motors", "motors", "loops"):
@@ -86,7 +87,7 @@ def test_compliance_of_joints_of_the_tree_and_of_all_loops():
     again = dal.Model.from_dict(json.loads(json.dumps(m.to_dict())))
     assert again.to_dict() == m.to_dict()
     with pytest.raises(dal.UnsupportedError, match="does not handle compliance"):
-        dal.simulate(m, h=0.01, t_end=0.05)
+        dal.simulate(m, "midpoint", h=0.01, t_end=0.05)
     rigid = m.without("compliance")
     assert (rigid.joint("hinge").compliance, rigid.joint("hinge").damping_time, rigid.loop("rod").compliance) == (0.0, 0.0, 0.0)
     with pytest.raises(dal.ModelError, match=r"joint 'x': compliance is -1.0"):

@@ -199,7 +199,7 @@ def test_ellipsoids_and_height_fields_are_data():
         m = dal.Model("a")
         m.world_shapes = (shape,)
         assert dal.Model.from_dict(m.to_dict()).world_shapes == (shape,)
-        assert hash(shape) == hash(type(shape)(**{k: x for k, x in shape.__dict__.items()}))
+        assert hash(shape) == hash(type(shape)(**shape.__dict__))
     points, triangles = field.surface()
     assert points[[0, 2, 3, 5]].tolist() == [[-2, -1, 0], [2, -1, 2], [-2, 1, 3], [2, 1, 5]]
     corners = points[triangles]

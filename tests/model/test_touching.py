@@ -33,14 +33,26 @@ def chain(n, **shape):
     return m
 
 
-@pytest.mark.parametrize("stepper", [None, "cayley", "midpoint", "mk4"])
+@pytest.mark.parametrize("stepper", ["cayley", "midpoint", "mk4"])
 def test_a_box_above_a_plane_is_refused_until_contact_is_ignored(stepper):
     m = dal.load_model(BOX.format(floor="", rest=""))
-    with pytest.raises(dal.UnsupportedError, match=r"contact of model 'box' \('box' can touch the world\); ignore=\('contact',\) runs"):
+    words = r"contact of model 'box' \('box' can touch the world\); stepper 'spook' does; ignore=\('contact',\) runs"
+    with pytest.raises(dal.UnsupportedError, match=words):
         dal.simulate(m, stepper, h=0.01, t_end=0.1)
     traj = dal.simulate(m, stepper, h=0.01, t_end=0.1, ignore="contact")
     assert "left out of the run: contact" in traj.report().text
     assert len(traj.model.world_shapes) == 1  # still drawn
+
+
+def test_a_box_above_a_plane_falls_on_it():
+    """Without a name the stepper is the one that handles contact; free fall of 0.1 s and more, then rest on the plane."""
+    m = dal.load_model(BOX.format(floor="", rest=""))
+    traj = dal.simulate(m, h=0.01, t_end=3.0)
+    assert traj.stepper.name == "spook"
+    assert traj.kinetic[-1] < 1e-12
+    lowest = (traj.poses[-1, 0, :3, :3] @ (0.5 * np.array(m.bodies[0].shapes[0].size))[:, None]).ravel()
+    assert abs(traj.poses[-1, 0, 2, 3] - abs(lowest[2])) < 1e-6
+    assert traj.report().verdict == "pass"
 
 
 def test_a_plain_python_step_is_refused_too(monkeypatch):

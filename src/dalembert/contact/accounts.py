@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 COLUMNS = (
-    "joints", "limits", "joint friction", "damping", "motors", "drive", "stiffness", "contact", "friction", "impact", "forces", "numerical",
+    "joints", "limits", "joint_friction", "damping", "motors", "drive", "stiffness", "contact", "friction", "impact", "forces", "numerical",
 )  # fmt: skip
 JOINTS, LIMITS, JOINT_FRICTION, DAMPING, MOTORS, DRIVE, STIFFNESS, CONTACT, FRICTION, IMPACT, FORCES, NUMERICAL = range(len(COLUMNS))
 #: the first word of what a row of a joint is called
-WORDS = {"stiffness": STIFFNESS, "damping": DAMPING, "friction": JOINT_FRICTION, "motor": MOTORS, "drive": DRIVE}
+WORDS = {"armature": NUMERICAL, "stiffness": STIFFNESS, "damping": DAMPING, "friction": JOINT_FRICTION, "motor": MOTORS, "drive": DRIVE}
 
 
 def columns_of(bodies: Any) -> np.ndarray:

@@ -7,8 +7,8 @@
     ...                                       # solve
     detector.remember(lam)
 
-All that the next detection depends on are the arrays of `memory()`. Spheres, boxes and planes, and hulls on planes, are found by our own
-kernels (kernels/contact/), all else by MuJoCo (contact/others.py).
+All that the next detection depends on are the arrays of `memory()`. Spheres, boxes, hulls and planes are found by our own kernels
+(kernels/contact/), all else by MuJoCo (contact/others.py).
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from dalembert.contact.scene import Scene
 from dalembert.errors import OptionError
 from dalembert.kernels.contact import match as matching
 from dalembert.kernels.contact.detect import GROW, detect
-from dalembert.kernels.contact.tables import AXES, BOX, CONTACTS, PAIRS, SPHERE, Found, Settings, Work
+from dalembert.kernels.contact.hulls import LABELS, hull_pairs
+from dalembert.kernels.contact.tables import AXES, BOX, CONTACTS, HULL, PAIRS, SPHERE, Found, Settings, Work
 from dalembert.kernels.status import OK
 
 #: h = 1/60 and cubes of 0.2 m come to rest with these; see kernels/contact/boxes.py
 MARGIN, SLACK, CLIP, ANGLE, NEAR = 4e-3, 2e-4, 1e-4, 0.035, 0.02
-MEMORY = ("axis_keys", "axis_codes", "keys", "features", "points", "impulses")
+MEMORY = ("axis_keys", "axis_codes", "hull_keys", "hull_codes", "keys", "features", "points", "impulses")
 
 
 class Detector:
@@ -44,6 +45,7 @@ class Detector:
         self._work = _work(scene, 64 + 8 * len(scene.placed))
         self._found, self._frames = _found(64 + 16 * len(scene.placed))
         self._others = Others.of(scene)
+        self._hulls = _scratch(scene) if np.count_nonzero(scene.shapes.kind == HULL) else None
         self._still = np.zeros(len(scene.bodies))
         self._matched = np.zeros(0, dtype=np.int64)
         self.forget()
@@ -60,13 +62,14 @@ class Detector:
 
     @property
     def materials(self) -> Array:
-        """(k, 4): friction, restitution, compliance, damping time; NaN where the model says nothing. `contacts.material` are its rows."""
+        """(k, 12): friction, restitution, compliance, damping time, `materials.FURTHER`; NaN where nothing is said. Rows: `contacts.material`."""
         return self.scene.materials
 
     def detect(self, x: Array, q: Array, reach: Array | None = None) -> int:
         """Find the contacts of bodies at x (n, 3), q (n, 4). reach (n,): how much nearer each may come in the step. Returns how many there
         are, or -1 where a state is not finite."""
-        extra = self._still if reach is None else reach
+        x, q = np.ascontiguousarray(x, dtype=float), np.ascontiguousarray(q, dtype=float)
+        extra = self._still if reach is None else np.ascontiguousarray(reach, dtype=float)
         m, scene = self._memory, self.scene
         status = GROW
         while status == GROW:
@@ -81,22 +84,48 @@ class Detector:
         counts = self._work.counts
         self.count, axes = int(counts[CONTACTS]), int(counts[AXES])
         m["axis_keys"], m["axis_codes"] = self._work.axis_keys[:axes].copy(), self._work.axis_codes[:axes].copy()
+        own = self.count
+        if self._hulls is not None:
+            self._add_hulls(extra)
         if self._others is not None:
             self._add_others(x, q, extra)
+        if self.count > own:
+            order = np.argsort(self._found.key[: self.count], kind="stable")
+            for a in self._found:
+                a[: self.count] = a[: self.count][order]
         matching.frames(self._found.normal, self.count, self._frames)
         return self.count
 
     def _add_others(self, x: Array, q: Array, reach: Array) -> None:
-        """What MuJoCo finds, sorted in."""
+        """What MuJoCo finds."""
         assert self._others is not None
-        own, more = self.count, self._others.find(x, q, reach, self.settings.margin)
-        while (total := self._others.take(self.settings, reach, self._found, own)) > len(self._found.gap):
+        self._others.find(x, q, reach, self.settings.margin)
+        while (total := self._others.take(self.settings, reach, self._found, self.count)) > len(self._found.gap):
             self._grow_found(total)
         self.count = total
-        if more and total > own:
-            order = np.argsort(self._found.key[:total], kind="stable")
-            for a in self._found:
-                a[:total] = a[:total][order]
+
+    def _add_hulls(self, reach: Array) -> None:
+        """Hulls with hulls and boxes, among the candidates of the sweep."""
+        m, s, work = self._memory, self.scene, self._work
+        total = len(self._found.gap) + 1
+        while total > len(self._found.gap):
+            total, axes = hull_pairs(
+                s.shapes,
+                s.filters,
+                self.settings,
+                s.polytopes,
+                reach,
+                work,
+                m["hull_keys"],
+                m["hull_codes"],
+                self._hulls,
+                self._found,
+                self.count,
+            )
+            if total > len(self._found.gap):
+                self._grow_found(total)
+        self.count = total
+        m["hull_keys"], m["hull_codes"] = work.axis_keys[:axes].copy(), work.axis_codes[:axes].copy()
 
     def _grow(self) -> None:
         """Room for what was counted, and some more."""
@@ -116,7 +145,7 @@ class Detector:
 
     # memory ------------------------------------------------------------------------------------------------------------------------
 
-    def match(self) -> Array:
+    def match(self) -> Any:
         """(count,): for each contact its place among the remembered ones, or -1."""
         m, c = self._memory, self._found
         if len(self._matched) < self.count:
@@ -125,8 +154,8 @@ class Detector:
         matching.match(c.key, c.feature, c.point, self.count, m["keys"], m["features"], m["points"], scale, self.near, self._matched)
         return self._matched[: self.count]
 
-    def warm_start(self, lam: Array) -> Array:
-        """Write the remembered impulses of matched contacts into lam (count, 3), normal and two tangents; 0 for new ones. Returns match()."""
+    def warm_start(self, lam: Array) -> Any:
+        """Write the remembered impulses of matched contacts into lam (count, 3), normal and two tangents; new ones: 0. Returns match()."""
         matched = self.match()
         matching.to_frames(self._frames, matched, self._memory["impulses"], self.count, lam)
         return matched
@@ -141,7 +170,7 @@ class Detector:
     def forget(self) -> None:
         """As if nothing had been detected yet."""
         none = np.zeros(0, dtype=np.int64)
-        self._memory: dict[str, Any] = {name: none.copy() for name in MEMORY[:4]}
+        self._memory: dict[str, Any] = {name: none.copy() for name in MEMORY[:6]}
         self._memory.update(points=np.zeros((0, 3)), impulses=np.zeros((0, 3)))
 
     def memory(self) -> dict[str, Array]:
@@ -161,12 +190,14 @@ class Detector:
 def _work(scene: Scene, capacity: int) -> Work:
     n, kind = len(scene.placed), scene.shapes.kind
     ints: Any = np.int64
+    order = np.flatnonzero((kind == SPHERE) | (kind == BOX) | (kind == HULL)).astype(ints)
     return Work(
         c=np.zeros((n, 3)),
         R=np.zeros((n, 3, 3)),
         low=np.zeros((n, 3)),
         high=np.zeros((n, 3)),
-        order=np.flatnonzero((kind == SPHERE) | (kind == BOX)).astype(ints),
+        order=order,
+        sorted_boxes=np.zeros((len(order), 5)),
         start=np.zeros(n + 1, dtype=ints),
         pairs=np.zeros((capacity, 2), dtype=ints),
         second=np.zeros(capacity, dtype=ints),
@@ -178,6 +209,12 @@ def _work(scene: Scene, capacity: int) -> Work:
         axis_codes=np.zeros(capacity, dtype=ints),
         counts=np.zeros(4, dtype=ints),
     )
+
+
+def _scratch(scene: Scene) -> tuple[Array, Array, Array, Any]:
+    """World vertices and normals, polygons and their labels."""
+    vertices, faces = len(scene.shapes.vertices), len(scene.polytopes.face_normal)
+    return np.zeros((vertices, 3)), np.zeros((faces, 3)), np.zeros((2, LABELS, 3)), np.zeros((2, LABELS), dtype=np.int64)
 
 
 def _found(capacity: int) -> tuple[Found, Array]:

@@ -27,7 +27,7 @@ from dalembert.contact.scene import Scene
 from dalembert.contact.solver import SolverOptions, StepSolver
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
-from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces
+from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
 from dalembert.kernels.bodies.loads import add_loads
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.targets import add_motor_forces
@@ -88,7 +88,7 @@ class Machine:
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
         self.joints, self.constraints, self.joint_rows = count(layout.JOINTS), count(layout.CONSTRAINTS), count(layout.ROWS)
-        self.motors = count(layout.MOTORS)
+        self.motors, self.rotors = count(layout.MOTORS), count(layout.ROTORS)
         self.impacts = Impacts(self)
         torques = [contact_rows.TORSION, contact_rows.ROLLING]
         self.has_torques = self.detector is not None and bool((self.detector.materials[:, torques] > 0.0).any())
@@ -104,7 +104,8 @@ class Machine:
         self.push, self.before, self.free, self.x = (np.zeros(6 * n) for _ in range(4))
         self.masses, self.inverse = np.zeros((n, 6, 6)), np.zeros((n, 6, 6))
         self.mode = np.zeros(n, dtype=np.int64)
-        self.inputs = np.zeros(self.motors)
+        self.inputs = np.full(self.motors, np.nan)  # of motors; NaN: off
+        self.rates_of_rotors = self.room.targets[len(self.room.targets) - self.rotors :]  # NaN: those of the bodies
         self.tree_work = self.bodies.tree_work()
         self.forces = np.zeros(self.joints)
         self._joint_columns = columns_of(self.bodies)
@@ -131,6 +132,7 @@ class Machine:
         """Begin from q and v of the model."""
         self.states[:] = self.bodies.states(q, v)
         self.room.values[:] = 0.0
+        self.inputs[:], self.rates_of_rotors[:] = np.nan, np.nan
         self.intact[:], self.joint_lam[:], self.held[:] = 1, 0.0, 0.0
         self.account[:], self.impulse[:] = 0.0, 0.0
         if self.detector is not None:
@@ -140,17 +142,13 @@ class Machine:
         """q and v of the model."""
         return self.bodies.configuration(self.states)
 
-    def hold(self, tau: Array) -> None:
-        """A generalised force, dual to v of the model, for the next step."""
-        contact_rows.hold(self.states, self.bodies.com, tau, self.held)
-
     # a step ------------------------------------------------------------------------------------------------------------------------------
 
     def step(self, t: float, h: float) -> Report:
         """From t to t + h. The state is changed only where the step succeeds."""
         found, self.events, self.h = Report(), [], h
         self.impacts.times = []
-        energy = motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states)
+        energy = self._kinetic()
         self._known_forces(t)
         self._prepare(h, found)
         if not self._detect(h):
@@ -167,6 +165,8 @@ class Machine:
         if strikes:
             self.impacts.begin(n)
             way = self.impacts.within(h, n, found)
+        if self.rotors:
+            keep_rates(self.bodies.system, self.rows.bodies, self.rows.J, self.x, self.room.targets)
         if not self._advance(h, way):
             return Report(NOT_FINITE)
         self._break(h)
@@ -179,9 +179,17 @@ class Machine:
         fine = motion.advance(h, way, self.mode, self.states)
         if way is not self.x:
             motion.kick(h, self.x, self.mode, self.states)
-        self.account[NUMERICAL] += motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states)
-        self.account[NUMERICAL] -= h * float(self.bodies.weight @ way)
+        self.account[NUMERICAL] += self._kinetic() - h * float(self.bodies.weight @ way)
         return bool(fine)
+
+    def _kinetic(self) -> float:
+        """Kinetic energy of the node: of bodies and rotors."""
+        b, room = self.bodies, self.room
+        found = float(motion.kinetic(b.mass, b.inertia, self.states))
+        if self.rotors:
+            measure(b.system, self.states, room.values, room.J_measures)
+            found += rotor_energy(b.system, self.states, room.J_measures)
+        return found
 
     def _known_forces(self, t: float) -> None:
         self.push[:] = self.bodies.weight
@@ -275,7 +283,8 @@ class Machine:
         allowed = np.arange(n) >= self._chosen[0]
         self.x[:] = last + self.impacts.jump(n, last, gap, self.rates[:n].copy(), h, allowed, found)
         motion.kick(h, self.x, self.mode, self.states)
-        after = float(motion.kinetic(self.bodies.mass, self.bodies.inertia, self.states))
+        self.rates_of_rotors[:] = np.nan
+        after = self._kinetic()
         self.account[NUMERICAL] += after - energy
         self._prepare(h, found)
         self.lam0[: self.detector.count] = 0.0

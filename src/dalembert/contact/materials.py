@@ -27,19 +27,19 @@ class Materials(NamedTuple):
     """table (k, 12); ranks and priorities of shapes; sorted keys of pairs of shapes that have rows of their own."""
 
     table: Array
-    friction: Array
-    restitution: Array
+    friction: Any
+    restitution: Any
     restitutions: int
-    priority: Array
-    special: Array
-    of_special: Array
+    priority: Any
+    special: Any
+    of_special: Any
 
     @classmethod
     def of(cls, model: Model, found: Sequence[Any]) -> Materials:
         """Materials of placed shapes."""
         frictions, friction = np.unique([p.shape.friction for p in found], return_inverse=True)
         restitutions, restitution = np.unique([p.shape.restitution for p in found], return_inverse=True)
-        rows = [(f, r, np.nan, np.nan, *PLAIN) for f, r in product(frictions, restitutions)]
+        rows: list[tuple[float, ...]] = [(f, r, np.nan, np.nan, *PLAIN) for f, r in product(frictions, restitutions)]
         priority = np.array([int(p.shape.extra.get("priority", 0)) for p in found], dtype=np.int64)
         special: dict[int, int] = {}
         for law in model.contacts:

@@ -1,4 +1,4 @@
-"""Contacts that MuJoCo finds: capsules, cylinders, ellipsoids, height fields with everything, hulls with all but planes.
+"""Contacts that MuJoCo finds: of capsules, cylinders, ellipsoids, height fields, large hulls (but on planes), of hulls with spheres.
 
 A MjModel with one free body per body of the scene, frames at the centres of mass. Bits keep MuJoCo from pairs that our own kernels do:
 
@@ -6,7 +6,8 @@ A MjModel with one free body per body of the scene, frames at the centres of mas
     plane                       0         1
     sphere                      2         1
     box                         0         1 | 4
-    hull                        4         1 | 2 | 4
+    hull                        0         1 | 2 | 4
+    hull of many edges          4         1 | 2 | 4
     others                      1         1
 
 What really touches is filtered afterwards. Contacts are listed where the distance is below the sum of the two geoms' `gap` (margins are 0:
@@ -25,10 +26,10 @@ from dalembert.contact.scene import Placed, Scene
 from dalembert.errors import UnsupportedError
 from dalembert.importers.compiling import library
 from dalembert.kernels.contact.others import add_others
-from dalembert.kernels.contact.tables import BOX, FOREIGN, HULL, PLANE, SPHERE, Found, Settings
+from dalembert.kernels.contact.tables import BOX, FOREIGN, HULL, LARGE_HULL, PLANE, SPHERE, Found, Settings
 
-TYPES = {PLANE: 0, SPHERE: 2, BOX: 0, HULL: 4, FOREIGN: 1}
-AFFINITIES = {PLANE: 1, SPHERE: 1, BOX: 1 | 4, HULL: 1 | 2 | 4, FOREIGN: 1}
+TYPES = {PLANE: 0, SPHERE: 2, BOX: 0, HULL: 0, LARGE_HULL: 4, FOREIGN: 1}
+AFFINITIES = {PLANE: 1, SPHERE: 1, BOX: 1 | 4, HULL: 1 | 2 | 4, LARGE_HULL: 1 | 2 | 4, FOREIGN: 1}
 ROOM = 16 << 20  # bytes for contacts, and
 ROOM_PER_SHAPE = 40 << 10
 
@@ -45,8 +46,9 @@ class Others:
     def of(cls, scene: Scene) -> Others | None:
         """None where our own kernels find everything."""
         kinds = scene.shapes.kind[scene.shapes.kind != PLANE]
-        hulls = np.count_nonzero(kinds == HULL)
-        return cls(scene) if np.any(kinds == FOREIGN) or (hulls and len(kinds) > 1) else None
+        large = np.any(kinds == LARGE_HULL) and len(kinds) > 1
+        round_ones = np.any(kinds == HULL) and np.any(kinds == SPHERE)
+        return cls(scene) if np.any(kinds == FOREIGN) or large or round_ones else None
 
     def _build(self) -> None:
         mujoco = self._mujoco = library()

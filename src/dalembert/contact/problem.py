@@ -36,7 +36,7 @@ def _whole(what: str, value: Any, shape: tuple[int, ...]) -> Ints:
 
 @dataclass(eq=False, slots=True)
 class StepProblem:
-    """n bodies (world: -1), m constraints, `rows` rows. Arrays are taken as they are where type and order fit: lam is written by the solver.
+    """n bodies (world: -1), m constraints. Arrays are taken as they are where type and order fit: the solver writes lam.
 
     bodies (m, 2), kind (m,), first (m + 1,), J (rows, 12) on (w_a, v_a, w_b, v_b), b, sigma, low, high (rows,), mu (m,),
     masses and inverse (n, 6, 6), free (6 n,): velocities without constraints, start (6 n,): last velocities (free by default),

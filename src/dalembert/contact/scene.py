@@ -15,8 +15,9 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.contact.materials import Materials
+from dalembert.contact.polytopes import Solid, solids
 from dalembert.errors import UnknownNameError, UnsupportedError
-from dalembert.kernels.contact.tables import BOX, FOREIGN, HULL, PLANE, SPHERE, Filters, Shapes
+from dalembert.kernels.contact.tables import BOX, FOREIGN, HULL, LARGE_HULL, PLANE, SPHERE, Filters, Polytopes, Shapes
 from dalembert.model import Model
 from dalembert.model.lumps import Rigid, lump
 from dalembert.model.parts import WORLD
@@ -47,6 +48,7 @@ class Scene:
     bodies: tuple[str, ...]
     placed: tuple[Placed, ...]
     shapes: Shapes
+    polytopes: Polytopes
     filters: Filters
     materials: Array
 
@@ -62,9 +64,10 @@ class Scene:
         number = {name: i for i, name in enumerate(names)}
         found = sorted(_placed(model, lead, wholes, number), key=lambda p: p.owner)  # stable
         _refuse_moving_ground(found)
-        shapes = _shapes(found)
-        materials = Materials.of(model, found)
-        return cls(names, tuple(found), shapes, _filters(model, lead, found, materials), materials.table)
+        boxes = [bounds(p.shape) for p in found]
+        flat = solids([p.shape for p in found], [b[2] for b in boxes])
+        shapes, materials = _shapes(found, boxes, flat), Materials.of(model, found)
+        return cls(names, tuple(found), shapes, _polytopes(shapes.first, flat), _filters(model, lead, found, materials), materials.table)
 
     @property
     def radii(self) -> Array:
@@ -140,21 +143,40 @@ def hull_vertices(points: Array) -> Array:
         return np.unique(points, axis=0)
 
 
-def _shapes(found: Sequence[Placed]) -> Shapes:
-    boxes = [bounds(p.shape) for p in found]
+def _shapes(found: Sequence[Placed], boxes: Sequence[tuple[Array, Array, Array]], flat: Sequence[Solid | None]) -> Shapes:
+    vertices = [b[2] if s is None else s.points for b, s in zip(boxes, flat, strict=True)]
+    codes = [CODES.get(p.shape.kind, FOREIGN) for p in found]
+    codes = [LARGE_HULL if k == HULL and s is None else k for k, s in zip(codes, flat, strict=True)]
     middles, halves = (np.array([b[k] for b in boxes]).reshape(-1, 3) for k in (0, 1))
     size = np.linalg.norm(halves, axis=1)
     size = np.where([p.shape.kind == "sphere" for p in found], halves[:, 0] if len(found) else 0.0, size)
     return Shapes(
         owner=np.array([p.owner for p in found], dtype=np.int64),
-        kind=np.array([CODES.get(p.shape.kind, FOREIGN) for p in found], dtype=np.int64),
+        kind=np.array(codes, dtype=np.int64),
         position=np.array([p.position for p in found]).reshape(-1, 3),
         quaternion=np.array([p.quaternion for p in found]).reshape(-1, 4),
         centre=middles,
         half=np.where(np.isfinite(halves), halves, 0.0),
         scale=np.minimum(1.0, size / FULL_SIZE),
-        first=np.cumsum([0, *(len(b[2]) for b in boxes)], dtype=np.int64),
-        vertices=np.concatenate([np.zeros((0, 3)), *(b[2] for b in boxes)]),
+        first=np.cumsum([0, *(len(v) for v in vertices)], dtype=np.int64),
+        vertices=np.concatenate([np.zeros((0, 3)), *vertices]),
+    )
+
+
+def _polytopes(first: Any, flat: Sequence[Solid | None]) -> Polytopes:
+    """Faces and edges of all solids, one behind the other."""
+    given = [(int(start), s) for start, s in zip(first[:-1], flat, strict=True) if s is not None]
+    faces = [np.array(face) + start for start, s in given for face in s.faces]
+    face_first = np.cumsum([0, *(0 if s is None else len(s.faces) for s in flat)], dtype=np.int64)
+    whose = [k for k, s in enumerate(flat) if s is not None]
+    edges = [s.edges + np.array([start, start, *[face_first[k]] * 2]) for k, (start, s) in zip(whose, given, strict=True)]
+    return Polytopes(
+        face_first=face_first,
+        face_normal=np.concatenate([np.zeros((0, 3)), *(s.normals for _, s in given)]),
+        face_start=np.cumsum([0, *map(len, faces)], dtype=np.int64),
+        face_vertex=np.concatenate([np.zeros(0, dtype=np.int64), *faces]),
+        edge_first=np.cumsum([0, *(0 if s is None else len(s.edges) for s in flat)], dtype=np.int64),
+        edges=np.concatenate([np.zeros((0, 4), dtype=np.int64), *edges]),
     )
 
 

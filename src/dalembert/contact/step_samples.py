@@ -70,7 +70,8 @@ def contact_step(
 
 def pyramid(rows: int, gap: float = 0.03, eps: float = 1e-8) -> StepProblem:
     """rows (rows + 1) / 2 boxes of 1 kg on a plane, each on two, four points per pair; at rest."""
-    centres, number, bodies, points = [], {}, [], []
+    centres: list[tuple[float, float, float]] = []
+    number, bodies, points = {}, [], []
     for r in range(rows):
         for c in range(rows - r):
             number[r, c] = len(centres)
@@ -95,7 +96,7 @@ def heap(
     """Boxes that meet at up to `speed`, some 20 mm deep: neighbours in a disturbed lattice touch at 1 ... 4 points. ratio: of masses."""
     rng = np.random.default_rng(seed)
     lattice = np.stack(np.meshgrid(np.arange(side), np.arange(side), np.arange(layers), indexing="ij"), axis=-1).reshape(-1, 3)
-    centres = SIDE * (lattice + [0.0, 0.0, 0.5] + rng.normal(scale=0.12, size=lattice.shape))
+    centres = SIDE * (lattice + np.array([0.0, 0.0, 0.5]) + rng.normal(scale=0.12, size=lattice.shape))
     n = len(centres)
     v = np.concatenate([rng.normal(scale=4.0, size=(n, 3)), rng.normal(scale=0.4 * speed, size=(n, 3)) - [0.0, 0.0, 0.4 * speed]], axis=1)
     bodies, axes, points, gaps = [], [], [], []
@@ -135,8 +136,8 @@ def chain(n: int, sigma: float = 0.0, seed: int = 0) -> StepProblem:
     bodies = np.stack([np.arange(n) - 1, np.arange(n)], axis=1)
     free = rng.normal(size=6 * n)
     return StepProblem(
-        bodies=bodies, kind=np.full(n, BILATERAL), first=3 * np.arange(n + 1), J=J.reshape(-1, 12), b=np.zeros(3 * n), sigma=np.full(3 * n, sigma),
-        mu=np.zeros(n), masses=M, inverse=inverse, free=free,
+        bodies=bodies, kind=np.full(n, BILATERAL), first=3 * np.arange(n + 1), J=J.reshape(-1, 12), b=np.zeros(3 * n),
+        sigma=np.full(3 * n, sigma), mu=np.zeros(n), masses=M, inverse=inverse, free=free,
     )  # fmt: skip
 
 
@@ -156,5 +157,6 @@ def mixed(seed: int, n: int = 20, m: int = 40, sigma: float = 1e-3, bound: float
     J[bodies[owner, 1] < 0, 6:] = 0.0
     return StepProblem(
         bodies=bodies, kind=kind, first=first, J=J, b=rng.normal(size=rows), sigma=np.full(rows, sigma), mu=rng.uniform(0.0, 1.0, size=m),
-        masses=M, inverse=np.linalg.inv(M), free=rng.normal(size=6 * n), low=np.full(rows, -bound), high=np.full(rows, bound),
+        masses=M, inverse=np.asarray(np.linalg.inv(M), dtype=np.float64), free=rng.normal(size=6 * n),
+        low=np.full(rows, -bound), high=np.full(rows, bound),
     )  # fmt: skip

@@ -22,7 +22,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "events": ("t", "kind", "a", "b", "value"),
     "memory": ("what", "key", "code", "px", "py", "pz", "jx", "jy", "jz"),
 }
-AXIS, CONTACT = 0.0, 1.0
+#: what a row of memory is: the axis of a pair of boxes, of hulls, or a contact
+AXIS, HULL, CONTACT = 0.0, 1.0, 2.0
 
 
 def contact_rows(machine: Any) -> Array:
@@ -50,13 +51,13 @@ def memory_rows(detector: Any) -> Array:
     """What a detector remembers, as rows."""
     if detector is None:
         return np.zeros((0, len(COLUMNS["memory"])))
-    m = detector.memory()
-    axes, contacts = len(m["axis_keys"]), len(m["keys"])
-    out = np.zeros((axes + contacts, len(COLUMNS["memory"])))
-    out[:axes, 0], out[:axes, 1], out[:axes, 2] = AXIS, m["axis_keys"], m["axis_codes"]
-    out[axes:, 0], out[axes:, 1], out[axes:, 2] = CONTACT, m["keys"], m["features"]
-    out[axes:, 3:6], out[axes:, 6:9] = m["points"], m["impulses"]
-    return out
+    m, parts = detector.memory(), []
+    for what, keys, codes in ((AXIS, "axis_keys", "axis_codes"), (HULL, "hull_keys", "hull_codes"), (CONTACT, "keys", "features")):
+        rows = np.zeros((len(m[keys]), len(COLUMNS["memory"])))
+        rows[:, 0], rows[:, 1], rows[:, 2] = what, m[keys], m[codes]
+        parts.append(rows)
+    parts[2][:, 3:6], parts[2][:, 6:9] = m["points"], m["impulses"]
+    return np.concatenate(parts)
 
 
 def restore_memory(detector: Any, table: Any) -> None:
@@ -64,7 +65,7 @@ def restore_memory(detector: Any, table: Any) -> None:
     if table is None:
         detector.forget()
         return
-    rows = table.rows
-    axes, contacts = rows[rows[:, 0] == AXIS], rows[rows[:, 0] == CONTACT]
-    found = {"axis_keys": axes[:, 1], "axis_codes": axes[:, 2], "keys": contacts[:, 1], "features": contacts[:, 2]}
-    detector.restore({**found, "points": contacts[:, 3:6], "impulses": contacts[:, 6:9]})
+    axes, hulls, contacts = (table.rows[table.rows[:, 0] == what] for what in (AXIS, HULL, CONTACT))
+    found = {"axis_keys": axes[:, 1], "axis_codes": axes[:, 2], "hull_keys": hulls[:, 1], "hull_codes": hulls[:, 2]}
+    found |= {"keys": contacts[:, 1], "features": contacts[:, 2], "points": contacts[:, 3:6], "impulses": contacts[:, 6:9]}
+    detector.restore(found)

@@ -28,6 +28,8 @@ class Suite(NamedTuple):
 
 def _bodies(stepper: Stepper, integrable: bool, trees: bool, constrained: bool) -> list[Machine]:
     symmetric = integrable or "symmetric only" in stepper.handles
+    if stepper.system == "bodies":
+        return [bodies.cut_top()]
     found = [
         make(symmetric)
         for make, needs in ((bodies.free_body, {"free"}), (bodies.top, {"pivot", "gravity"}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,22 @@ def enter(model: Model) -> Any:
         return model
     kept = model.kept("cut")
     if "cut" not in kept:
-        kept["cut"] = cut(model).frozen()
+        whole = model.without("function")  # functions speak q and v of the machine, and are held
+        free = cut(whole, lend=True)
+        _tell(whole, free)
+        kept["cut"] = free.frozen()
     return kept["cut"]
+
+
+def _tell(model: Model, free: Model) -> None:
+    """A warning that names the bodies that were lent inertia."""
+    lent = [b.name for b in model.bodies if np.trace(free.body(b.name).inertia) > np.trace(b.inertia)]
+    if lent:
+        warnings.warn(
+            f"model {model.name!r} in body coordinates: bodies {', '.join(map(repr, lent))} have no inertia about some axis and take a small "
+            "share of what they carry, see model/light.py.",
+            stacklevel=5,
+        )
 
 
 def enter_state(model: Model, q: Array, v: Array) -> tuple[Array, Array]:

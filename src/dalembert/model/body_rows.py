@@ -6,12 +6,14 @@
     stiffness             coordinate - rest        BILATERAL    eps = 1/stiffness, tau = 0
     damping               rate                     BILATERAL    gamma = 1/damping
     friction              rate                     BOXED        |force| <= friction, on every degree of freedom by itself
+    armature              rate                     BILATERAL    sigma = 1/armature: kernels/bodies/joint_rows.py
     limits                q - lower, upper - q     UNILATERAL   the defaults; asleep beyond the margin
     velocity motor        rate - u/gear            BOXED        gamma = 1/(gear^2 kv); BILATERAL without a limit
     position motor        coordinate - u/gear      BOXED        eps = 1/(gear^2 kp), tau = kv/kp; BILATERAL without a limit
 
 A torque motor is no row but a known force. A ball joint measures its rates by its three spins, in child axes, its strains by its rotation
-vector, its limits by the length of that. Motors follow their laws (model/motors.py) with coordinate and rate at the end of the step.
+vector, its limits by the length of that. Motors follow their laws (model/motors.py) with the rate at the end of the step and the
+coordinate at its start, ahead by h/4 of the change of the rate (4.31).
 """
 
 from __future__ import annotations
@@ -59,6 +61,7 @@ class Writer:
     rows: list[list[float]] = field(default_factory=list)
     motor_records: list[list[float]] = field(default_factory=list)
     drives: list[Drive | TableDrive] = field(default_factory=list)
+    rotors: list[int] = field(default_factory=list)  # rows
     joint_names: list[str] = field(default_factory=list)
     measure_labels: list[tuple[str, str]] = field(default_factory=list)
     row_labels: list[tuple[str, str]] = field(default_factory=list)
@@ -72,8 +75,10 @@ class Writer:
         self._open(loop.name, ends)
         soft = {"COMPLIANCE": loop.compliance or self.defaults.eps, "TAU": loop.damping_time}
         soft["STEPS"] = 0.0 if loop.damping_time > 0.0 else self.defaults.steps
-        self._constrain(BILATERAL, [(m, m.label, {"MODE": at.POSITION, **soft}) for m in held(loop)], holds=True)
         directions = free(loop)
+        for m in directions.rates:  # first of all, in their order: what controls and kernels/bodies/coordinates.py speak of
+            self._measure(m)
+        self._constrain(BILATERAL, [(m, m.label, {"MODE": at.POSITION, **soft}) for m in held(loop)], holds=True)
         self._drive(loop, directions.coordinates)
         self._act(loop, directions.rates, directions.strains)
         if loop.limits is not None and directions.bounded is not None:
@@ -139,6 +144,10 @@ class Writer:
         if loop.damping > 0.0:
             for m in rates:
                 self._constrain(BILATERAL, [(m, f"damping of {m.label}", {"MODE": at.VELOCITY, "GAMMA": 1.0 / loop.damping})])
+        if loop.armature > 0.0:
+            for m in rates:
+                self.rotors.append(len(self.rows))
+                self._constrain(BILATERAL, [(m, f"armature of {m.label}", {"MODE": at.INERTIA, "ARMATURE": loop.armature, "GAIN": 1.0})])
         if loop.friction > 0.0:
             dry = {**self._default(at.VELOCITY), "LEAST": -loop.friction, "GREATEST": loop.friction}
             for m in rates:
@@ -168,6 +177,8 @@ class Writer:
 
     def array(self) -> Array:
         """The system array."""
+        for i, row in enumerate(self.rotors):
+            self.rows[row][at.TARGET] = len(self.motors) + len(self.drives) + i
         drives = [at.DRIVE.filled(FUNCTION=d.address, PIECES=d.pieces) for d in self.drives]
         parts = [self.joints, self.measures, self.constraints, self.rows, self.motor_records, drives]
         sizes = [at.JOINT_SIZE, at.MEASURE_SIZE, at.CONSTRAINT_SIZE, at.ROW_SIZE, at.MOTOR_SIZE, at.DRIVE_SIZE]
@@ -180,6 +191,6 @@ class Writer:
         header = [len(part) for part in parts] + starts[:-1]
         words = ("JOINTS", "MEASURES", "CONSTRAINTS", "ROWS", "MOTORS", "DRIVES")
         names = (*words, *(f"AT_{word}" for word in words))
-        head = at.HEADER.filled(**dict(zip(names, header, strict=True)))
+        head = at.HEADER.filled(ROTORS=len(self.rotors), **dict(zip(names, header, strict=True)))
         records = (x for part in parts for record in part for x in record)
         return np.array([*head, *records, *(x for d in self.drives for x in d.coefficients)])

@@ -24,6 +24,7 @@ from dalembert.kernels.bodies.targets import CALL
 from dalembert.model import compile_tree
 from dalembert.model.body_rows import Defaults, Writer
 from dalembert.model.loops import ONE, Loop
+from dalembert.model.light import is_light
 from dalembert.model.lumps import Rigid, lump
 from dalembert.model.nonholonomic import Nonholonomic
 from dalembert.model.parts import WORLD
@@ -92,7 +93,7 @@ class BodySystem:
     tree: Array  # the same machine for `kernels/bodies/loads.py`; empty where no force acts beside gravity
 
     def count(self, what: int) -> int:
-        """A number of the header: layout.JOINTS, MEASURES, CONSTRAINTS, ROWS, MOTORS, DRIVES."""
+        """A number of the header: layout.JOINTS, MEASURES, CONSTRAINTS, ROWS, MOTORS, DRIVES, ROTORS."""
         return int(self.system[what])
 
     def states(self, q: Array, v: Array) -> Array:
@@ -113,11 +114,14 @@ class BodySystem:
 
     def room(self, near: Mapping[str, Array] | None = None) -> Room:
         """New arrays for `assemble_rows`. Angles go on from those of `near`, {joint: q}; of other joints they start in (-pi, pi]."""
-        m, n = self.count(at.MEASURES), self.count(at.MOTORS) + self.count(at.DRIVES)
+        m, known = self.count(at.MEASURES), self.count(at.MOTORS) + self.count(at.DRIVES)
+        n = known + self.count(at.ROTORS)
         values = np.zeros(m)
         for (joint, k), measure in self.coordinates.items():
             values[measure] = (near or {}).get(joint, np.zeros(k + 1))[k]
-        return Room(values, np.zeros((m, 12)), np.zeros(n), np.zeros(n), np.zeros(CALL))
+        targets = np.zeros(n)
+        targets[known:] = np.nan
+        return Room(values, np.zeros((m, 12)), targets, np.zeros(n), np.zeros(CALL))
 
     def tree_work(self) -> Array:
         """A new array for `add_loads` to work in."""
@@ -225,7 +229,7 @@ def _refuse(model: Model) -> None:
 
 
 def _need_inertia(model: Model, bodies: list[Rigid]) -> None:
-    light = [b.body.name for b in bodies if b.mass <= 0.0 or np.linalg.eigvalsh(b.inertia)[0] <= 1e-14 * np.trace(b.inertia)]
+    light = [b.body.name for b in bodies if is_light(b)]
     if light:
         raise UnsupportedError(
             f"model {model.name!r} in body coordinates: bodies {', '.join(map(repr, light))} (with what is fixed to them) have no mass or "

@@ -5,11 +5,11 @@
     fixed                               stays, so that bodies welded together move as one (massless frames could not move alone);
                                         fixed=False, or a compliance or strength: a loop joint like the others
     all others                          loop joint of the same name, with its damping, friction, stiffness, rest, limits, compliance,
-                                        strength, drive
+                                        strength, armature, drive
 
 Loops, rolling joints, blades, forces, shapes, motors and exclusions stay. q and v list the free bodies in the order of `bodies`. Refused:
-joints with armature, which is an inertia of the relative motion of two bodies; couplings of joints, which would couple loop joints; forces
-that are functions of q and v of the tree; free bodies without inertia.
+couplings of joints, which would couple loop joints; forces that are functions of q and v of the tree; free bodies without inertia, unless
+lend=True gives them some (model/light.py).
 
 The state of the cut model is that of the bodies: `body_state` gives it from joint coordinates, `joint_state` gives joint coordinates back,
 with angles in (-pi, pi], or continued along a trajectory. Velocities are those of the bodies, so energy and momentum are the same.
@@ -24,17 +24,21 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import UnsupportedError
 from dalembert.model import kinematics
+from dalembert.model.light import is_light, lend_inertia
 from dalembert.model.loop_coordinates import continued, state_of
 from dalembert.model.loops import ACTING, Loop
-from dalembert.model.parts import WORLD, Body, Joint
-from dalembert.model.rotation import matrix
+from dalembert.model.lumps import lump
+from dalembert.model.parts import WORLD, Joint
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
 
 
-def cut(model: Model, fixed: bool = True) -> Model:
-    """A copy of the model in body coordinates, which can be changed. fixed: fixed joints stay, see the head of model/cut.py."""
+def cut(model: Model, fixed: bool = True, lend: bool = False) -> Model:
+    """A copy of the model in body coordinates, which can be changed. fixed: fixed joints stay, see the head of model/cut.py.
+
+    lend: bodies without inertia get some, see model/light.py.
+    """
     loops = {j.name: _loop(j) for j in _cut_joints(model, fixed)}
     _refuse(model, loops)
     implicit = set(model._implicit.values())
@@ -50,6 +54,9 @@ def cut(model: Model, fixed: bool = True) -> Model:
             joint = Joint.build(name, "free", WORLD, b.name, b.position, (0, 0, 1))
         free._joints[joint.name] = joint
     free._placements.clear()
+    if lend:
+        lend_inertia(free)
+    _need_inertia(free)
     for k in model.keyframes:
         if (len(k.q), len(k.v)) == (model.nq, model.nv):
             free.add_keyframe(k.name, *body_state(model, k.q, k.v, fixed))
@@ -71,44 +78,29 @@ def _loop(joint: Joint) -> Loop:
 def _refuse(model: Model, loops: dict[str, Loop]) -> None:
     """UnsupportedError that names what has no meaning in body coordinates."""
     who = f"cut of model {model.name!r}"
-    heavy = [name for name in loops if model._joints[name].armature > 0.0]
-    if heavy:
-        named = ", ".join(map(repr, heavy))
-        raise UnsupportedError(f"{who}: armature of joints {named} is no inertia of a body; cut(model.without('armature')) leaves it out.")
     coupled = [x.name for x in model.loops if x.kind == "coupling"]
     if coupled:
-        raise UnsupportedError(f"{who}: couplings {', '.join(map(repr, coupled))} join coordinates of joints, which it has none of.")
+        raise UnsupportedError(
+            f"{who}: couplings {', '.join(map(repr, coupled))} join coordinates of joints, which it has none of; ignore=('couplings',) runs, "
+            "and model.without('couplings') is, the machine without them: those joints are then free of each other."
+        )
     functions = [name for name, f in model._forces.items() if f.kind == "function"]
     if functions:
         raise UnsupportedError(f"{who}: forces {', '.join(map(repr, functions))} are functions of the tree's q and v; without('function').")
-    light = _without_inertia(model, loops)
+
+
+def light_bodies(free: Model) -> list[str]:
+    """Bodies of a machine cut free that have no inertia, counted with all bodies that are fixed to them."""
+    return [name for name, whole in lump(free)[1].items() if is_light(whole)]
+
+
+def _need_inertia(free: Model) -> None:
+    light = light_bodies(free)
     if light:
         raise UnsupportedError(
-            f"{who}: bodies {', '.join(map(repr, light))} (with what is fixed to them) have no mass or no inertia about some axis, so they "
-            "cannot be free; give them some, or join them by fixed joints."
+            f"cut of model {free.name!r}: bodies {', '.join(map(repr, light))} (with what is fixed to them) have no mass or no inertia about "
+            "some axis, so they cannot be free; give them some, join them by fixed joints, or let what they carry lend it: lend=True."
         )
-
-
-def _without_inertia(model: Model, loops: dict[str, Loop]) -> list[str]:
-    """Bodies that would be free without a positive definite inertia, counted with all bodies that are fixed to them."""
-    welded = {j.child: j.parent for j in model.joints if j.kind == "fixed" and j.name not in loops}
-    total = {b.name: np.zeros((6, 6)) for b in model.bodies if b.name not in welded}
-    for b in model.bodies:
-        lead = b.name
-        while lead in welded:
-            lead = welded[lead]
-        if lead != WORLD and not b.massless:
-            J = _seen(model.body(lead), b)
-            total[lead] += J.T @ kinematics.spatial_inertia(b) @ J
-    return [name for name, I in total.items() if np.linalg.eigvalsh(I)[0] <= 1e-14 * np.trace(I)]
-
-
-def _seen(lead: Body, body: Body) -> Array:
-    """6x6: twist of a body's frame from the twist of the frame of the body that it is fixed to, at the reference configuration."""
-    R = matrix(body.quaternion).T @ matrix(lead.quaternion)
-    r = matrix(lead.quaternion).T @ (body.position - lead.position)
-    hat = np.array([[0, -r[2], r[1]], [r[2], 0, -r[0]], [-r[1], r[0], 0]])
-    return np.block([[R, np.zeros((3, 3))], [-R @ hat, R]])
 
 
 # states ------------------------------------------------------------------------------------------------------------------------------
@@ -131,7 +123,7 @@ def body_state(model: Model, q: Any, v: Any, fixed: bool = True) -> tuple[Array,
 def joint_state(model: Model, q: Any, v: Any, fixed: bool = True) -> tuple[Array, Array]:
     """(q, v) of the model from those of cut(model, fixed): one state, or nodes (N, nq) along which angles are continued."""
     q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-    found = kinematics.frames(cut(model, fixed), q, v)
+    found = kinematics.frames(cut(model.without("function"), fixed, lend=True), q, v)
     parts = []
     for j in model.joints:
         state = state_of(j.kind, model.placement(j.name), None if j.parent == WORLD else found[j.parent], found[j.child])

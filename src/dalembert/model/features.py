@@ -4,9 +4,10 @@ A method says which features it handles; the others are refused until a run is t
 that it sees: out of its motion, its energy and its report.
 
     gravity, armature, damping (of joints, dampers, springs), stiffness (of joints), joint friction, limits (all), spherical limits,
-    drive (of joints), spring, wrench, function and those of further forces (model/forces), motors, loops, nonholonomic (rolling, blades),
+    drive (of joints), spring, wrench, function and those of further forces (model/forces), motors, loops, couplings (those of loops that
+    join coordinates: gears, mimicking joints), nonholonomic (rolling, blades),
     contact (model/touching.py)
-    loop damping, loop friction, loop stiffness, loop limits, loop motors, loop drive (of joints that close loops)
+    loop damping, loop friction, loop stiffness, loop armature, loop limits, loop motors, loop drive (of joints that close loops)
     compliance, strength (of all joints)
 """
 
@@ -46,7 +47,7 @@ def acting(model: Model) -> set[str]:
         if joint.limits is not None:
             found.add("spherical limits" if joint.kind == "spherical" else "limits")
     for loop in model.loops:
-        found |= {f"loop {w}" for w in ("damping", "friction", "stiffness") if getattr(loop, w) > 0.0}
+        found |= {f"loop {w}" for w in ("damping", "friction", "stiffness", "armature") if getattr(loop, w) > 0.0}
         if loop.limits is not None:
             found.add("loop limits")
         if loop.drive is not None:
@@ -112,6 +113,10 @@ def _loops(m: Model) -> None:
     m._loops.clear()
 
 
+def _couplings(m: Model) -> None:
+    m._loops = {name: x for name, x in m._loops.items() if x.kind != "coupling"}
+
+
 def _gravity(m: Model) -> None:
     m.gravity = validate.frozen(np.zeros(3))
 
@@ -128,9 +133,11 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
     "spherical limits": _of_joints(("spherical",), limits=None),
     "motors": lambda m: m._motors.clear(),
     "loops": _loops,
+    "couplings": _couplings,
     "loop damping": _of_loops(damping=0.0),
     "loop friction": _of_loops(friction=0.0),
     "loop stiffness": _of_loops(stiffness=0.0, rest=0.0),
+    "loop armature": _of_loops(armature=0.0),
     "loop limits": _of_loops(limits=None),
     "loop motors": _loop_motors,
     "loop drive": _of_loops(drive=None),
@@ -149,6 +156,7 @@ def without(model: Model, names: Any) -> Model:
     """The model without the named features; the same object if it has none of them."""
     there = acting(model) | ({"motors"} if model.motors else set())
     there |= {"limits"} if "spherical limits" in there else set()
+    there |= {"couplings"} if any(x.kind == "coupling" for x in model.loops) else set()
     wanted = [name for name in check(names) if name in there]
     if not wanted:
         return model

@@ -124,6 +124,15 @@ def loop_energy(model: Model, q: Array) -> Any:
     return sum(0.5 * k * np.sum(strain**2, axis=-1) for k, strain in strains)
 
 
+def rotor_energy(model: Model, q: Array, v: Array) -> Any:
+    """armature |rates|^2/2 of all loops, over any leading dimensions."""
+    heavy = [x for x in model.loops if x.armature > 0.0]
+    if not heavy:
+        return 0.0
+    found = kinematics.frames(model, q, v)
+    return sum(0.5 * x.armature * np.sum(loop_state(model, x, found).v ** 2, axis=-1) for x in heavy)
+
+
 def loop_forces(model: Model, q: Array, v: Array) -> Array:
     """P^T f of all loops at one state, (nv,)."""
     total = np.zeros(model.nv)

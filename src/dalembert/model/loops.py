@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 ONE = np.array([1.0, 0.0, 0.0, 0.0])
 #: what acts along the free directions of a loop joint and how it gives way, as of a joint of the tree (model/parts.py)
-ACTING = ("damping", "friction", "stiffness", "limits", "rest", "compliance", "damping_time", "strength")
+ACTING = ("damping", "friction", "stiffness", "limits", "rest", "armature", "compliance", "damping_time", "strength")
+ON_COORDINATES = ACTING[:6]  # those that a kind without coordinates does not take
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Loop:
     anchor: a point of the parent; point: the point of the child that is to meet it (for a distance: to keep its length from it).
     turn: quaternion that takes the child from its reference orientation to the one it is to have there (1: it stands right already).
     A coupling has joints as parent and child: q_child = polynomial[0] + polynomial[1] q_parent + ...; a constant if parent is "world".
-    damping, friction, stiffness, limits, rest: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py, with angles
+    damping, friction, stiffness, limits, rest, armature: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py, with angles
     in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time, strength: of all kinds but
     couplings, which no force can break. drive: as of a joint, {coordinate: function of time}.
     """
@@ -71,6 +72,7 @@ class Loop:
     stiffness: float = 0.0
     limits: tuple[float, float] | None = None
     rest: float = 0.0
+    armature: float = 0.0
     compliance: float = 0.0
     damping_time: float = 0.0
     strength: float = 0.0
@@ -150,7 +152,7 @@ def _acting(owner: str, kind: str, given: dict[str, Any]) -> dict[str, Any]:
             raise UnknownNameError(f"argument of {owner}", what, ACTING)
     found = {w: validate.number(owner, w, x, -np.inf if w == "rest" else 0.0) for w, x in given.items() if w != "limits"}
     limits = None if given.get("limits") is None else validate.interval(owner, "limits", given["limits"])
-    wanted = [w for w in ACTING[:5] if (limits is not None if w == "limits" else found.get(w, 0.0) != 0.0)]
+    wanted = [w for w in ON_COORDINATES if (limits is not None if w == "limits" else found.get(w, 0.0) != 0.0)]
     coordinates = part_module.KINDS.get(kind)
     if wanted and (coordinates is None or coordinates.nv == 0):
         able = ", ".join(k.name for k in part_module.KINDS.values() if k.nv and k.name in RESIDUALS)

@@ -82,8 +82,10 @@ class States(Catalogue):
         return motors.forces(self, u, self._array("q", q), self._array("v", v))
 
     def kinetic_energy(self: Any, q: ArrayLike, v: ArrayLike) -> Array:
-        """Of bodies and armatures, J."""
-        return self._states().kinetic_energy(self._array("q", q), self._array("v", v))
+        """Of bodies and armatures, J; of loop joints too."""
+        x, u = self._array("q", q), self._array("v", v)
+        found = self._states().kinetic_energy(x, u)
+        return found + loop_coordinates.rotor_energy(self, x, u) if self._loops else found
 
     def potential_energy(self: Any, q: ArrayLike) -> Array:
         """Of gravity, springs and joint stiffness, J; of loop joints too."""

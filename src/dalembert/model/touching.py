@@ -4,7 +4,8 @@ A shape collides unless it is for pictures alone (collide=False). Two bodies can
 but for
 
     bodies that are fixed to each other, or both in the world
-    neighbours: bodies that a joint or a loop joint joins (a body may touch the world that carries it)
+    neighbours: bodies that a joint or a loop joint joins, also several of them with frames without mass between them (a body may touch the
+    world that carries it)
     pairs that `exclude(a, b)` names
 
 An imported file may say more: bits `contype` and `conaffinity` of a shape (two shapes collide if one's type meets the other's affinity),
@@ -72,7 +73,22 @@ def neighbours(model: Model) -> set[frozenset[str]]:
     lead = leads(model)
     joined = [(j.parent, j.child) for j in model.joints] + [(x.parent, x.child) for x in model.loops if x.kind not in APART]
     found = {frozenset(pair) for pair in joined if WORLD not in pair}
+    through = _frames(model, joined)
+    found |= {frozenset((through[a], b)) for a, b in joined if a in through and WORLD not in (through[a], b)}
     return found | {frozenset((lead[a], lead[b])) for a, b in joined if WORLD not in (lead[a], lead[b])}
+
+
+def _frames(model: Model, joined: list[tuple[str, str]]) -> dict[str, str]:
+    """For frames between the joints of one body, which have no shape and no mass of their own: the body that carries them."""
+    above = {child: parent for parent, child in reversed(joined)}
+    frames = {b.name for b in model.bodies if not b.shapes and not b.physical and b.name in above}
+    found = {}
+    for name in frames:
+        carrier = name
+        while carrier in frames:
+            carrier = above[carrier]
+        found[name] = carrier
+    return found
 
 
 def remove_contacts(m: Model) -> None:

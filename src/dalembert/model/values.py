@@ -3,7 +3,7 @@
     part            values
     body            mass, inertia, com                                   the others of a body stay: inertia does not follow mass
     joint           damping, friction, stiffness, armature, limits, rest, compliance, damping_time, strength; drive of a driven one
-    loop joint      the same but armature; length of a distance
+    loop joint      the same; length of a distance
     force           what it says of itself: Wrench force, torque; Damper angular, linear; Spring stiffness, rest_length, damping
     motor           limit, gear, kp, kv
     (the model)     gravity
@@ -67,7 +67,7 @@ def _values(model: Any, store: str, name: str) -> tuple[str, ...]:
         return (*ACTING, *(["length"] if loop.kind == "distance" else []), *(["drive"] if loop.drive is not None else []))
     if name in model._implicit.values():
         return ()
-    return (*ACTING, "armature") if model._joints[name].drive is None else (*ACTING, "armature", "drive")
+    return ACTING if model._joints[name].drive is None else (*ACTING, "drive")
 
 
 def changed(base: Any, values: Mapping[str, Any]) -> Model:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
+from dalembert.report.bodies import judge_bodies
 from dalembert.report.certificates import judge_certificates
 from dalembert.report.constraints import judge_constraints
 from dalembert.report.energy import judge_energy
@@ -31,12 +32,16 @@ from dalembert.report.tree_facts import TreeFacts
 
 __all__ = ["Item", "Report", "make_report"]
 
+#: judges of families whose runs keep another account than those of trees
+BY_FAMILY = {"bodies": judge_bodies}
+
 
 def make_report(traj: Any) -> Report:
     """Judge a trajectory. What the method does not promise, or the model does not allow, is measured but not judged."""
     facts = facts_of(traj.model, traj)
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is reported as such, not warned about
-        run = (judge_held(facts), judge_left_out(facts), judge_solver(facts), judge_split(facts))
+        solved = None if facts.family.name in BY_FAMILY else judge_solver(facts)  # those have an item of their own
+        run = (judge_held(facts), judge_left_out(facts), solved, judge_split(facts))
         found = [judge_status(facts), *judge_physics(traj.model, facts), *run]
     return Report(head(facts), tuple(i for i in found if i is not None))
 
@@ -55,6 +60,9 @@ def judge_physics(system: Any, facts: Any) -> list[Item | None]:
 
 @judge_physics.register
 def _(system: Model, facts: Any) -> list[Item | None]:
+    own = BY_FAMILY.get(facts.family.name)
+    if own is not None:
+        return [*own(TreeFacts(facts.traj)), judge_attitude(facts)]
     physics = judge_machine(TreeFacts(facts.traj)) if is_machine(facts) else judge_body(facts)
     return [*physics, judge_attitude(facts)]
 

@@ -34,7 +34,7 @@ class Plan:
 
     system: the whole machine, frozen; acting: it without what is ignored; family: how it becomes arrays; options: of the stepper, all of
     them, checked; weights: of the substeps of a composition. h: s; 0 where it is yet to be certified. given: the machine as the user knows
-    it, where the family has coordinates of its own; system and acting are then both what runs.
+    it, where the family has coordinates of its own; system and acting are then both what runs. coordinates: what a file says of its joints.
     """
 
     system: System
@@ -47,6 +47,7 @@ class Plan:
     options: dict[str, Any] = field(default_factory=dict)
     ignore: tuple[str, ...] = ()
     given: System | None = None
+    coordinates: Any = None
     _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # what was computed for it, shared by all steps
 
     @classmethod
@@ -97,7 +98,8 @@ class Plan:
         acting = system.without(ignored)
         family = find_family(acting, meta["family"])
         weights = composition_weights(meta["compose"], stepper, acting, family, meta["h"])
-        return cls(system, acting, family, stepper, float(meta["h"]), meta["compose"], weights, dict(meta["options"]), ignored)
+        plan = cls(system, acting, family, stepper, float(meta["h"]), meta["compose"], weights, dict(meta["options"]), ignored)
+        return plan._with(coordinates=meta.get("coordinates"))
 
     @classmethod
     def bare(cls, system: System, stepper: Stepper, h: float, weights: Any = (1.0,), **options: Any) -> Plan:
@@ -123,18 +125,25 @@ class Plan:
         return {**self.__dict__, "_made": {}}
 
     def start(self, q0: Any, v0: Any) -> tuple[Array, Array]:
-        """A start, checked: names, sizes, joints that it has to meet. Driven coordinates are those of t = 0."""
-        if self.given is not None and self.family.enter_state is not None:
+        """A start, checked: names, sizes, joints that it has to meet. Driven coordinates are those of t = 0.
+
+        Of the machine as its user knows it: `enter_state` gives that of the family.
+        """
+        if self.given is not None:
             machine: Any = self.given
-            return self.family.enter_state(machine, *machine.driven_start(machine.check_q(q0), machine.check_v(v0)))
+            return machine.driven_start(machine.check_q(q0), machine.check_v(v0))  # type: ignore[no-any-return]
         q, v = self.acting.driven_start(self.system.check_q(q0), self.system.check_v(v0))
         self.acting.check_start(self.stepper, q, v, self.ignore)
         return q, v
 
+    def enter_state(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The state that runs, from one of the machine as its user knows it."""
+        return (q, v) if self.given is None or self.family.enter_state is None else self.family.enter_state(self.given, q, v)
+
     @property
     def functions(self) -> list[Any]:
         """Forces given as functions."""
-        return self.once("functions", lambda: given_functions(self.acting))  # type: ignore[no-any-return]
+        return self.once("functions", lambda: given_functions(self.acting if self.given is None else self.given))  # type: ignore[no-any-return]
 
     @property
     def evaluates_functions(self) -> bool:

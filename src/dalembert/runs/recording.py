@@ -162,6 +162,11 @@ def labels(model: Any) -> list[Variable]:
     ]
 
 
+def _control_name(traj: Trajectory) -> str:
+    """The dimension of controls: that of v, or joints of the machine as its user knows it, meta["coordinates"]."""
+    return "v_name" if traj.control.shape[1] == traj.v.shape[1] else "control_name"
+
+
 def rows_of(traj: Trajectory) -> list[Variable]:
     """What has a row for each node or interval."""
     model = traj.model
@@ -173,7 +178,9 @@ def rows_of(traj: Trajectory) -> list[Variable]:
         Variable("q", traj.q, ("time", "q_name"), "see q_unit", "configuration at the node"),
         Variable("v", traj.v, ("time", "v_name"), "see v_unit", "velocity at the node"),
         Variable("v_interval", traj.v_interval, ("interval", "v_name"), "see v_unit", "velocity of the interval before the node"),
-        Variable("control", traj.control, ("interval", "v_name"), "dual to v", "generalised force that was held over the interval"),
+        Variable(
+            "control", traj.control, ("interval", _control_name(traj)), "dual to v", "generalised force that was held over the interval"
+        ),
         Variable("kinetic", traj.kinetic, ("time",), "J", "kinetic energy"),
         Variable("potential", traj.potential, ("time",), "J", "potential energy"),
         Variable("energy", traj.energy, ("time",), "J", "total energy"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from dalembert.errors import ArchiveError, OptionError
 from dalembert.io import file_path
+from dalembert.model.joints import KINDS
 from dalembert.runs import checks, environment
 from dalembert.runs.controls import for_steps
 from dalembert.runs.engines import restart, table_columns
@@ -48,7 +49,7 @@ def resume(
         raise OptionError(f"{path}: the run has reached t = {traj.t[-1]:g} s already; t_end = {t_end:g} s lies before.")
     checks.check_every(meta["every"], n)
     (q, v), state = traj._first, traj._last_state
-    engine = plan.engine(for_steps(control, "resume", len(v), n, h, done))
+    engine = plan.engine(for_steps(control, "resume", _width(meta, v), n, h, done))
     engine.start(q, v)
     if engine.state.size != len(state):
         raise ArchiveError(
@@ -65,6 +66,11 @@ def resume(
         run.tables = [traj._tables] if traj._tables else []
     run.split = traj._splits
     return run.to_end(n, on_fail)
+
+
+def _width(meta: dict, v: Any) -> int:
+    """Columns of a control."""
+    return sum(KINDS[kind].nv for kind, _ in meta["coordinates"]) if meta.get("coordinates") else len(v)
 
 
 def _had(kind: str) -> str:

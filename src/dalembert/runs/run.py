@@ -34,6 +34,7 @@ class Run:
         self.plan, self.engine, self.meta = plan, engine, meta
         self.recording, self.progress, self.monitors = recording, progress, monitors
         self.meta["log_columns"] = list(engine.log_columns)
+        self.meta.update(getattr(engine, "facts", {}))
         self.columns = table_columns(engine)
         if self.columns:
             self.meta["tables"] = {name: list(names) for name, names in self.columns.items()}

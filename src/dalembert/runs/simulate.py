@@ -87,9 +87,9 @@ def simulate(
 
 def describe_functions(plan: Plan) -> dict[str, Any]:
     """What a file says of forces given as functions; a warning where the stepper can only hold them over its steps."""
-    functions = names_of_functions(plan.acting)
+    functions = names_of_functions(plan.acting if plan.given is None else plan.given)
     held = functions if functions and not plan.evaluates_functions else []
-    if held:
+    if held and plan.stepper.order > 1:
         warnings.warn(
             f"stepper {plan.stepper.name!r} holds force {', '.join(map(repr, held))} of model {plan.system.name!r} over each step: the run "
             f"is of order 1, not {plan.stepper.order}. Steppers of trees ('midpoint', 'trapezoidal', 'mk4', ...) evaluate it where they "

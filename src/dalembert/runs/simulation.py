@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,8 @@ class Simulation:
 
     keep: nodes for `trajectory()`: "all", or how many of the last ones; 0 keeps the current node alone and is the quickest.
     Of a Lagrangian: sim.apply_force(tau=(0.5, 0)).
+    A machine that runs in coordinates of its bodies ("spook") is seen in its own: state, tau and reset speak q and v of m, `trajectory()`
+    those of the machine cut free.
     Threads: one thread steps; others may read `sim.state` at any time, and hand over changes by `sim.post(change)`.
     """
 
@@ -64,7 +66,9 @@ class Simulation:
         check_control(control, "Simulation")
         plan = Plan.of(m, stepper, checks.seconds("h", h), compose, ignore, call="Simulation", **stepper_options)
         q, v = plan.start(q0, v0)
-        self.model: Any = plan.system
+        self.model: Any = plan.system if plan.given is None else plan.given
+        self._cut: Any = None if plan.given is None else plan.system  # what runs, in coordinates of its bodies
+        self._push = np.zeros(0 if self._cut is None else self._cut.nv)  # on its bodies
         self.keep = keep if isinstance(keep, str) and keep == "all" else checks.whole("keep", keep, 0, ", or 'all'")
         self._control, self._pending = control, np.zeros(len(v))
         self._pushed = False  # something acts during the next call of step
@@ -93,14 +97,16 @@ class Simulation:
         run, engine = self._run, self._run.engine
         rows = {"t": list(run.t), "states": list(run.states), "logs": list(run.logs), "tables": list(run.tables), "meta": dict(run.meta)}
         where = {"state": engine.state, "steps": engine.steps, "t0": engine.t0, "h": engine.h, "tables": checkpoint_tables(engine)}
-        return {"model": self.model, "given": self._given, "pending": self._pending, "steered": self._steered, "rows": rows, "where": where}
+        acts = {"pending": self._pending, "push": self._push, "steered": self._steered}
+        return {"model": self.model, "given": self._given, **acts, "rows": rows, "where": where}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         self.__init__(saved["model"], **saved["given"])  # type: ignore[misc]
         if saved["steered"]:
             self._steer()
         self._pending[:] = saved["pending"]
-        self._pushed, self._acting = bool(self._pending.any()), saved["steered"]
+        self._push[:] = saved["push"]
+        self._pushed, self._acting = bool(self._pending.any() or self._push.any()), saved["steered"]
         run, rows, where = self._run, saved["rows"], saved["where"]
         run.t, run.states, run.logs, run.tables, run.meta = rows["t"], rows["states"], rows["logs"], rows["tables"], rows["meta"]
         run.plan = run.plan.at(where["h"])
@@ -142,7 +148,7 @@ class Simulation:
         """Start anew at t = 0; what was kept is forgotten. q, v: as q0, v0; default: those that the simulation began with."""
         run = self._run
         start = run.plan.start(self._given["q0"] if q is None else q, self._given["v0"] if v is None else v)
-        self._pending[:], self._pushed, self._acting, run.engine.t0 = 0.0, False, False, 0.0
+        self._pending[:], self._push[:], self._pushed, self._acting, run.engine.t0 = 0.0, 0.0, False, False, 0.0
         run.engine.start(*start)
         run.meta.pop("h_changes", None)
         run.record_first()
@@ -164,6 +170,9 @@ class Simulation:
             raise OptionError("apply_force: expected the name of a body, or a generalised force tau, and not both.")
         if tau is not None:
             self._pending += validate.vector("apply_force", "tau", tau, len(self._pending), OptionError)
+        elif self._cut is not None:
+            q, _ = self._run.engine.machine.configuration()  # type: ignore[attr-defined]
+            self._push += self._cut.generalised_force(q, body, force, torque, point)
         else:
             self._pending += self.model.generalised_force(self._state.q, body, force, torque, point)
         self._pushed = True
@@ -174,8 +183,14 @@ class Simulation:
             raise OptionError(f"post: {change!r} is not a function change(sim).")
         self._posted.append(change)
 
-    def _inputs(self, t: float, q: Array, v: Array) -> Array:
-        return self._pending if self._control is None else self._pending + np.asarray(self._control(t, q, v), dtype=float)
+    def _inputs(self, t: float, q: Array, v: Array) -> Any:
+        if self._control is None:
+            return self._pending
+        given = self._control(t, q, v)
+        if self._cut is not None and isinstance(given, (Mapping, tuple)):  # with inputs of motors
+            tau, inputs = (0.0, given) if isinstance(given, Mapping) else given
+            return self._pending + np.asarray(tau, dtype=float), inputs
+        return self._pending + np.asarray(given, dtype=float)
 
     def _engine(self, plan: Plan, control: Any) -> Engine:
         engine = plan.engine(control)
@@ -187,6 +202,8 @@ class Simulation:
         """What is pending acts from here on; a control of Python adds it by itself."""
         if self._compiled and self._control is None:
             self._run.engine.hold(self._pending)  # type: ignore[attr-defined]
+        if self._cut is not None:
+            self._run.engine.push(self._push)  # type: ignore[attr-defined]
 
     def _steer(self) -> None:
         """From here on the run has a control. One that never had any stays free of it, and is judged like any run without."""
@@ -222,7 +239,7 @@ class Simulation:
         found = self._recorded(n)
         self._acting = self._pushed
         if self._pushed:
-            self._pending[:], self._pushed = 0.0, False
+            self._pending[:], self._push[:], self._pushed = 0.0, 0.0, False
         self._show()
         if found.status != OK or found.error is not None:
             self._raise(found.status, found.error)

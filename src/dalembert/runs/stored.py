@@ -35,7 +35,7 @@ class LaterRows(Trajectory):
 
     @property
     def control(self) -> Array:
-        return np.zeros_like(self.v) if self.meta.get("control") is None else self._held
+        return np.zeros_like(self._held) if self.meta.get("control") is None else self._held
 
 
 class StoredTrajectory(Trajectory):

@@ -13,6 +13,8 @@ from dalembert.errors import OptionError
 from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.registry import Stepper
 from dalembert.runs import environment
+from dalembert.runs.engines import find_engine
+from dalembert.runs.plan import Plan
 from dalembert.runs.ragged import COLUMNS, MEMORY, NO_TABLES, Table, Tables, last_node
 from dalembert.systems import System, as_system
 
@@ -216,12 +218,13 @@ class Trajectory:
     @property
     def control(self) -> Array:
         """(N, nv) generalised force, dual to v, that was held over each recorded interval: the control, with every > 1 that of the last
-        step of the interval, and forces given as functions where the stepper holds them.
+        step of the interval, and forces given as functions where the stepper holds them. Where the machine runs in coordinates of its
+        bodies ("spook"), v is that of the machine that was given, and forces of its motors are counted.
 
         0 in runs without a control; NaN in files of versions that did not keep it.
         """
         if self.meta.get("control") is None:
-            return np.zeros((len(self) - 1, self.v.shape[1]))
+            return np.zeros((len(self) - 1, self._held.shape[1]))
         return self._held[1:]
 
     @property
@@ -256,8 +259,14 @@ class Trajectory:
         for rows in rad. A positive one pushes the child towards a larger residual, the parent the other way.
         Joint of the tree: (N + 1, 6), torque about the anchor and force on the child by its parent, in the axes of the child body.
         drive=True: the force or torque of the drive of a joint alone, (N + 1, driven coordinates), positive towards a larger coordinate.
+        Of a machine that ran in coordinates of its bodies ("spook") all joints have multipliers, those of the step before each node itself,
+        with contacts, friction and motors in it; rows are those by which the joint holds its bodies (model/body_measures.py), NaN at the
+        first node.
         Of a Lagrangian: `joint` is "holonomic" or "pfaffian", and the answer the multipliers (N + 1, rows); see lagrangian/forces.py.
         """
+        own = getattr(find_engine(self.stepper.engine_name), "reaction", None)
+        if own is not None:
+            return np.asarray(own(Plan.from_meta(self.model, self.stepper, self.meta), self.states, joint, drive))
         return np.asarray(self._run_model.reaction(self, joint, drive=True) if drive else self._run_model.reaction(self, joint))
 
     def joint(self, name: str) -> Any:

@@ -7,7 +7,7 @@ import pytest
 import dalembert as dal
 from dalembert.contact.detector import Detector
 from dalembert.contact.scene import Scene
-from dalembert.kernels.contact.boxes import NO_AXIS, choose, direction, separations
+from dalembert.kernels.contact.boxes import NEAREST_FEATURE, NO_AXIS, choose, direction, give_way, separations
 
 UP = np.array([1.0, 0.0, 0.0, 0.0])
 CUBE = (0.2, 0.2, 0.2)
@@ -181,14 +181,43 @@ def test_features_stay_under_a_thousand_small_motions(name):
         assert features(found(detector, x + rng.uniform(-1e-5, 1e-5, (2, 3)), near)) == expected
 
 
-def test_a_nearly_flat_edge_gives_way_to_the_face_and_comes_back_beyond_twice_the_angle():
-    """A long bar across the edge of a box, tilted: its edge axis is near the normal of its face."""
-    sizes = ((2.0, 0.2, 0.2), (0.2, 2.0, 0.2))
-    detector = two(sizes)
-    flat = found(detector, [(0, 0, 0), (0, 0, 0.1999)], [UP, UP])
-    assert len(flat.gap) == 4
-    for tilt, points in ((0.05, 2), (0.08, 1)):
+@pytest.mark.nojit
+def test_edges_give_way_to_a_face_within_an_angle_and_come_back_beyond_twice_that():
+    """The axis of edges 10 is tilted away from face 2 of the first box; 0.035 rad to enter, 0.07 to leave."""
+    turned = about((1, 2, 3) / np.sqrt(14), 1.0)
+    R = np.array([np.eye(3), dal.quat.to_matrix(turned)])
+    for angle, new, kept in ((0.030, 2, 2), (0.040, 10, 2), (0.068, 10, 2), (0.072, 10, 10)):
+        n = (np.sin(angle), 0.0, np.cos(angle))
+        assert give_way(R, 0, 1, n, 10, NO_AXIS, 0.035) == new
+        assert give_way(R, 0, 1, n, 10, 2, 0.035) == kept
+    n = tuple(-R[1][:, 1])  # a face of the second box, from inside
+    assert give_way(R, 0, 1, n, 10, 2, 0.035) == 4
+
+
+def test_a_long_tilted_edge_across_a_face_keeps_its_points():
+    """A bar on a bar, tilted step by step by up to 0.06 rad about both axes: the face of the start stays, so that no point jumps."""
+    detector = two(((2.0, 0.2, 0.2), (0.2, 2.0, 0.2)))
+    for tilt in np.linspace(0.0, 0.06, 30):
         q = dal.quat.mul(about((0, 1, 0), tilt), about((1, 0, 0), tilt))
-        rest = 0.1 + 0.1 * np.cos(tilt) ** 2 - 0.002  # deep enough that edges are the least
-        count = len(found(detector, [(0, 0, 0), (0.1, 0.1, rest)], [UP, q]).gap)
-        assert (count >= points) if tilt < 0.07 else count >= 1
+        assert len(found(detector, [(0, 0, 0), (0, 0, 0.1997)], [UP, q]).gap) >= 1
+        (axis,) = detector.memory()["axis_codes"] % 16
+        assert axis in (2, 5)
+
+
+def test_boxes_that_are_apart_are_found_at_their_distance_or_nearer():
+    """Random fast pairs: a contact if coal's distance is within the margin and the reach of both, with a gap of at most that distance."""
+    rng, corners = np.random.default_rng(11), 0
+    for half, c, R in random_pairs(1500, 12):
+        c = c * rng.uniform(1.5, 2.5)
+        distance, _ = by_coal(half, c, R)
+        if not 0.0 < distance < 0.06:
+            continue
+        detector = two(2 * half)
+        detector.detect(c, np.array([dal.quat.from_matrix(r) for r in R]), np.full(2, 0.023))
+        contacts = detector.contacts
+        if 1e-4 < distance < 0.049:
+            assert len(contacts.gap) >= 1 and 0.0 < contacts.gap.min() <= distance + 1.1e-3  # ten times the tolerance of clipping
+        if NEAREST_FEATURE in contacts.feature:
+            corners += 1
+            assert contacts.gap[contacts.feature == NEAREST_FEATURE] == pytest.approx(distance, abs=1e-6)
+    assert corners > 5

@@ -5,18 +5,24 @@ the step before:
 
     POSITION   b = (4/h) Y g - Y J x_k + (1 - Y) g_t      sigma = 4 eps Y/h^2
     VELOCITY   b = -sign gain target                      sigma = gamma/h + 4 eps Y/h^2
+    INERTIA    b = -(rate over the step before)           sigma = 1/armature
 
 (The print has no g_t: tau d(g)/dt of its (4.27) contains it.) tau = tau_0 + steps h, so that the default, two steps, follows h. A spring of
-stiffness k and drag c is eps = 1/k, tau = c/k; a damper c is gamma = 1/c; dry friction and motors are bounds on lam.
+stiffness k and drag c is eps = 1/k, tau = c/k; a damper c is gamma = 1/c; dry friction and motors are bounds on lam. A rotor of inertia a
+that turns with a coordinate takes the impulse -lam = a (rate - last rate): the same step as with J^T a J in the mass matrix, which would
+couple bodies there. The last rate is that of the row itself, since J turns with the bodies.
 
-Places are fixed: joints in the order of the model, each with its constraints in the order of their records, at every step. A limit that is
-further away than its margin, and what belongs to a broken joint, keep their places as rows that do nothing: J = 0, lam = 0.
+A limit that is not reached yet, but could be within the step, stops there: b = g/h; one that is reached takes all that comes on, J x_k < 0
+is left out of b. Places are fixed: joints in the order of the model,
+each with its constraints in the order of their records, at every step. A limit far away, a motor that is off, and what belongs to a broken
+joint keep their places as rows that do nothing: J = 0, lam = 0.
 """
 
 import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.bodies.layout import (
+    ARMATURE,
     AT_CONSTRAINTS,
     AT_JOINTS,
     AT_ROWS,
@@ -30,6 +36,7 @@ from dalembert.kernels.bodies.layout import (
     GAMMA,
     GREATEST,
     HOLDS,
+    INERTIA,
     JOINT_SIZE,
     JOINTS,
     LAST_ROW,
@@ -39,7 +46,6 @@ from dalembert.kernels.bodies.layout import (
     MODE,
     OF_JOINT,
     OF_MEASURE,
-    POSITION,
     REST,
     ROW_SIZE,
     ROWS,
@@ -47,10 +53,15 @@ from dalembert.kernels.bodies.layout import (
     STEPS,
     TARGET,
     TAU,
+    VELOCITY,
 )
 from dalembert.kernels.bodies.measures import measure
+from dalembert.kernels.bodies.motion import OMEGA
 from dalembert.kernels.bodies.targets import prescribe
 from dalembert.kernels.contact.codes import BOXED, UNILATERAL
+
+REACH, PUSH = 2.0, 30.0  # limits within 2 h (|rate| + 30 h) of a joint are awake: m/s^2, rad/s^2
+DEEP = 0.01  # m, rad: a joint further beyond its limit comes back as from there, not like a shot
 
 
 @inline
@@ -66,6 +77,18 @@ def along(J, r, x, body_a, body_b):
 
 
 @inline
+def rate_of(J, m, states, body_a, body_b):
+    """J[m] (omega, v) of two bodies, velocities of their states."""
+    total = 0.0
+    for k in range(6):
+        if body_a >= 0:
+            total += J[m, k] * states[body_a, OMEGA + k]
+        if body_b >= 0:
+            total += J[m, 6 + k] * states[body_b, OMEGA + k]
+    return total
+
+
+@inline
 def sleep(r, value, J, b, sigma):
     """A row that does nothing: lam = 0 and u = value."""
     for k in range(12):
@@ -75,24 +98,33 @@ def sleep(r, value, J, b, sigma):
 
 
 @kernel
-def write_row(system, at, r, h, x, body_a, body_b, values, J_measures, targets, rates, asleep_beyond, J, b, sigma):
-    """J, b, sigma of the row whose record starts at `at`; it sleeps where its residual is larger than asleep_beyond."""
+def write_row(system, at, r, h, x, law, body_a, body_b, values, J_measures, targets, rates, J, b, sigma):
+    """J, b, sigma of the row whose record starts at `at`."""
     m, sign = int(system[at + OF_MEASURE]), system[at + SIGN]
-    which, target, rate = int(system[at + TARGET]), 0.0, 0.0
+    which, mode, target, rate = int(system[at + TARGET]), int(system[at + MODE]), 0.0, 0.0
     if which >= 0:
         target, rate = system[at + GAIN] * targets[which], system[at + GAIN] * rates[which]
-    g = sign * (values[m] - system[at + REST] - target)
-    if g > asleep_beyond:
-        sleep(r, 1.0, J, b, sigma)
-        return
     for k in range(12):
         J[r, k] = sign * J_measures[m, k]
+    last = along(J, r, x, body_a, body_b)
+    if mode == INERTIA:
+        b[r] = -last if target != target else -target
+        sigma[r] = 1.0 / system[at + ARMATURE]
+        return
+    g = sign * (values[m] - system[at + REST] - target)
+    if target != target or (law == UNILATERAL and g > system[at + MARGIN] + REACH * h * (abs(last) + h * PUSH)):
+        sleep(r, 1.0 if law == UNILATERAL else 0.0, J, b, sigma)
+        return
+    if law == UNILATERAL:
+        g, last = max(g, -DEEP), max(last, 0.0)
     Y = 1.0 / (1.0 + 4.0 * (system[at + TAU] / h + system[at + STEPS]))
     sigma[r] = system[at + GAMMA] / h + 4.0 * system[at + COMPLIANCE] * Y / (h * h)
-    if int(system[at + MODE]) == POSITION:
-        b[r] = Y * (4.0 / h * g - along(J, r, x, body_a, body_b)) - (1.0 - Y) * sign * rate
-    else:
+    if mode == VELOCITY:
         b[r] = -sign * target
+    elif law == UNILATERAL and g > 0.0:
+        b[r] = g / h
+    else:
+        b[r] = Y * (4.0 / h * g - last) - (1.0 - Y) * sign * rate
 
 
 @inline
@@ -123,8 +155,7 @@ def write_rows(system, h, x, intact, values, J_measures, targets, rates, bodies,
             if intact[j] == 0:
                 sleep(r, 0.0, J, b, sigma)
                 continue
-            beyond = system[row + MARGIN] if law == UNILATERAL else math.inf
-            write_row(system, row, r, h, x, body_a, body_b, values, J_measures, targets, rates, beyond, J, b, sigma)
+            write_row(system, row, r, h, x, law, body_a, body_b, values, J_measures, targets, rates, J, b, sigma)
     return count, int(system[ROWS])
 
 
@@ -135,13 +166,39 @@ def assemble_rows(
     """Write the joint constraints of the step from t to t + h, from place 0 on; return (constraints, rows).
 
     states (n, 13); x (6 n,): unknowns of the step before; intact (joints,): 0 for a broken one; inputs (motors,).
-    values (measures,) goes on from step to step (angles count turns); J_measures (measures, 12), targets, rates (motors + drives,) and
-    call (4,) are room. The other arrays are those of a step: bodies (m, 2), kind, mu (m,), first (m + 1,), J (rows, 12), b, sigma, low,
-    high (rows,), as long as they are or longer.
+    values (measures,) goes on from step to step (angles count turns), and so do the targets of rotors (`keep_rates`); J_measures
+    (measures, 12), targets, rates (motors + drives + rotors,) and call (4,) are room. The other arrays are those of a step: bodies (m, 2),
+    kind, mu (m,), first (m + 1,), J (rows, 12), b, sigma, low, high (rows,), as long as they are or longer.
     """
     measure(system, states, values, J_measures)
     prescribe(system, t, inputs, targets, rates, call)
     return write_rows(system, h, x, intact, values, J_measures, targets, rates, bodies, kind, first, J, b, sigma, low, high, mu)
+
+
+@kernel
+def keep_rates(system, bodies, J, x, targets):
+    """Rates of rotors over the step with velocities x, as targets of the next. bodies, J: of the step."""
+    for c in range(int(system[CONSTRAINTS])):
+        at = int(system[AT_CONSTRAINTS]) + c * CONSTRAINT_SIZE
+        for r in range(int(system[at + FIRST_ROW]), int(system[at + LAST_ROW])):
+            row = int(system[AT_ROWS]) + r * ROW_SIZE
+            if int(system[row + MODE]) == INERTIA:
+                targets[int(system[row + TARGET])] = along(J, r, x, bodies[c, 0], bodies[c, 1])
+
+
+@kernel
+def rotor_energy(system, states, J_measures):
+    """Kinetic energy of rotors at a node, J; J_measures: of `measure` there."""
+    total = 0.0
+    for c in range(int(system[CONSTRAINTS])):
+        at = int(system[AT_CONSTRAINTS]) + c * CONSTRAINT_SIZE
+        joint = int(system[AT_JOINTS]) + int(system[at + OF_JOINT]) * JOINT_SIZE
+        for r in range(int(system[at + FIRST_ROW]), int(system[at + LAST_ROW])):
+            row = int(system[AT_ROWS]) + r * ROW_SIZE
+            if int(system[row + MODE]) == INERTIA:
+                rate = rate_of(J_measures, int(system[row + OF_MEASURE]), states, int(system[joint + BODY_A]), int(system[joint + BODY_B]))
+                total += 0.5 * system[row + ARMATURE] * rate * rate
+    return total
 
 
 @kernel

@@ -8,7 +8,8 @@ one row, or all rows by which a joint holds its bodies.
     joints -> measures (value, Jacobian)   one record for each shift, turn, angle
     constraints -> rows -> measures        law of kernels/contact/codes.py, compliance, damping, bounds, target
 
-Targets are what changes from outside: first the inputs of motors, then the functions of drives.
+Targets are what changes from step to step: first the inputs of motors, then the functions of drives, then the last rates of rotors.
+NaN: a motor that is off, a rate that is not known yet.
 """
 
 from dalembert.kernels._fields import Part, Record
@@ -32,7 +33,7 @@ SIDEWAYS = 14  # rate alone: velocity of its lowest point along normal x heading
 BLADE = 15  # rate alone: velocity of the place on B along b
 
 # what a row asks of a measure
-POSITION, VELOCITY = 0, 1
+POSITION, VELOCITY, INERTIA = 0, 1, 2
 
 HEADER = Record(
     Part("JOINTS", 1, "number of joints"),
@@ -41,6 +42,7 @@ HEADER = Record(
     Part("ROWS", 1, "number of rows"),
     Part("MOTORS", 1, "number of motors"),
     Part("DRIVES", 1, "number of drives"),
+    Part("ROTORS", 1, "number of rows with an inertia of their own"),
     Part("AT_JOINTS", 1, "where the records of joints start,"),
     Part("AT_MEASURES", 1, "of measures,"),
     Part("AT_CONSTRAINTS", 1, "of constraints,"),
@@ -48,8 +50,8 @@ HEADER = Record(
     Part("AT_MOTORS", 1, "of motors,"),
     Part("AT_DRIVES", 1, "of drives"),
 )
-JOINTS, MEASURES, CONSTRAINTS, ROWS, MOTORS, DRIVES = HEADER.starts[:6]
-AT_JOINTS, AT_MEASURES, AT_CONSTRAINTS, AT_ROWS, AT_MOTORS, AT_DRIVES = HEADER.starts[6:]
+JOINTS, MEASURES, CONSTRAINTS, ROWS, MOTORS, DRIVES, ROTORS = HEADER.starts[:7]
+AT_JOINTS, AT_MEASURES, AT_CONSTRAINTS, AT_ROWS, AT_MOTORS, AT_DRIVES = HEADER.starts[7:]
 HEADER_SIZE = HEADER.size
 
 JOINT = Record(
@@ -88,7 +90,7 @@ CONSTRAINT_SIZE = CONSTRAINT.size
 
 ROW = Record(
     Part("OF_MEASURE", 1, "what it is on"),
-    Part("MODE", 1, "POSITION or VELOCITY"),
+    Part("MODE", 1, "POSITION, VELOCITY or INERTIA"),
     Part("SIGN", 1, "1 or -1: residual = sign (measure - rest - gain target)"),
     Part("REST", 1, "see above; of a velocity row not used"),
     Part("TARGET", 1, "which target; -1: none"),
@@ -97,11 +99,12 @@ ROW = Record(
     Part("TAU", 1, "damping time, s,"),
     Part("STEPS", 1, "plus this many steps"),
     Part("GAMMA", 1, "1/drag of a velocity row, m/(N s) or rad/(N m s)"),
+    Part("ARMATURE", 1, "inertia of an INERTIA row, kg or kg m^2"),
     Part("LEAST", 1, "of a boxed row: least force, N or N m"),
     Part("GREATEST", 1, "and greatest"),
-    Part("MARGIN", 1, "of a unilateral row: it is asleep while its residual is larger"),
+    Part("MARGIN", 1, "of a unilateral row: it is asleep while its residual is larger, and too large to vanish within the step"),
 )
-OF_MEASURE, MODE, SIGN, REST, TARGET, GAIN, COMPLIANCE, TAU, STEPS, GAMMA, LEAST, GREATEST, MARGIN = ROW.starts
+OF_MEASURE, MODE, SIGN, REST, TARGET, GAIN, COMPLIANCE, TAU, STEPS, GAMMA, ARMATURE, LEAST, GREATEST, MARGIN = ROW.starts
 ROW_SIZE = ROW.size
 
 MOTOR = Record(

@@ -1,6 +1,6 @@
 """What moves joints from outside: inputs of motors and functions of drives, and the known forces of torque motors.
 
-targets = (inputs of motors, f(t) of drives),  rates = (0, f'(t));   force of a torque motor: clip(gear u) along its coordinate
+targets = (inputs of motors, f(t) of drives, last rates of rotors),  rates = (0, f'(t), 0);   force of a torque motor: clip(gear u) along its coordinate
 """
 
 from dalembert.kernels._jit import call_at, kernel
@@ -31,7 +31,7 @@ CALL = 4  # numbers for a call of a drive: t, and f, f', f''
 
 @kernel
 def prescribe(system, t, inputs, targets, rates, call):
-    """Fill targets and rates (motors + drives,) for time t; inputs (motors,); call (4,): room."""
+    """Fill targets and rates (motors + drives + rotors,) but those of rotors for time t; inputs (motors,), NaN: off; call (4,): room."""
     motors = int(system[MOTORS])
     for i in range(motors):
         targets[i] = inputs[i]
@@ -52,7 +52,7 @@ def add_motor_forces(system, inputs, J_measures, forces):
     """forces (6 n,) += J^T clip(gear u) of torque motors: torques in body axes, forces in world axes. J_measures: of `measure`."""
     for i in range(int(system[MOTORS])):
         at = int(system[AT_MOTORS]) + i * MOTOR_SIZE
-        if system[at + MOTOR_GEAR] == 0.0:
+        if system[at + MOTOR_GEAR] == 0.0 or inputs[i] != inputs[i]:
             continue
         joint = int(system[AT_JOINTS]) + int(system[at + MOTOR_JOINT]) * JOINT_SIZE
         tau = min(max(system[at + MOTOR_GEAR] * inputs[i], system[at + MOTOR_LEAST]), system[at + MOTOR_GREATEST])

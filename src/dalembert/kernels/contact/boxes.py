@@ -12,7 +12,8 @@ The boxes are apart if any s is above the margin. Of the others one is chosen so
 
 Without this memory the axes of a heap flicker and it never comes to rest. A face gets the polygon of the most antiparallel face of the
 other box (the one of the last time while it is nearly so: a box on its edge has two), clipped by its sides, all corners below the margin
-(at most eight); edges get one point. Points lie midway between the boxes, the normal points from A to B.
+(at most eight); edges get one point. Where the nearest corner was clipped away from fast boxes that are apart, their nearest points follow
+(nearest.py). Points lie midway between the boxes, the normal points from A to B.
 
     remembered    axis of edges, or axis + 16 (1 + incident face), incident face = 2 axis + (1 if its normal is along that axis)
     feature       (axis, four signs), or (axis, incident face, incoming label, outgoing label)
@@ -22,12 +23,13 @@ import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact.manifold import clip_to_rectangle, put
+from dalembert.kernels.contact.nearest import nearest_contact
 from dalembert.kernels.smallmat import dot
 
 NO_AXIS = -1
 PARALLEL = 1e-3
 NEARLY = 0.02  # of the cosine between normals
-FACE_FEATURES = 1024  # features of edges are below
+NEAREST_FEATURE, FACE_FEATURES = 960, 1024  # features of edges are below
 
 
 @kernel
@@ -228,8 +230,17 @@ def face_contacts(c, R, half, A, B, code, kept, margin, tolerance, polygon, labe
     return count, incident
 
 
+@inline
+def _least(found, at, count):
+    """Least gap of contacts; infinite of none."""
+    least = math.inf
+    for k in range(at, min(at + count, found.gap.shape[0])):
+        least = min(least, found.gap[k])
+    return least
+
+
 @kernel
-def boxes(shapes, work, A, B, margin, slack, tolerance, angle, kept, found, at):
+def boxes(shapes, work, A, B, margin, fast, slack, tolerance, angle, kept, found, at):
     """Contacts of two boxes from `at` on. kept: what was remembered, or NO_AXIS. Returns (points, what to remember)."""
     c, R, half = work.c, work.R, shapes.half
     if not separations(c, R, half, A, B, margin, work.C, work.s):
@@ -242,4 +253,6 @@ def boxes(shapes, work, A, B, margin, slack, tolerance, angle, kept, found, at):
         return edge_contact(c, R, half, A, B, code, work.s[code], found, at), code
     face = incident if axis == code else -1
     count, face = face_contacts(c, R, half, A, B, code, face, margin, tolerance, work.polygon, work.label, found, at)
+    if fast and work.s[code] > 0.0 and _least(found, at, count) > work.s[code] + 10.0 * tolerance:
+        count += nearest_contact(c, R, half, A, B, margin, NEAREST_FEATURE, found, at + count)
     return count, code + 16 * (1 + face)

@@ -12,7 +12,7 @@ from dalembert.kernels.contact.boxes import NO_AXIS, boxes
 from dalembert.kernels.contact.broad import by_rows, over_planes, place, sweep
 from dalembert.kernels.contact.filters import material
 from dalembert.kernels.contact.manifold import vertices_on_plane
-from dalembert.kernels.contact.tables import AXES, BOX, CONTACTS, PAIRS, PLANE, SPHERE
+from dalembert.kernels.contact.tables import AXES, BOX, CONTACTS, HULL, PAIRS, PLANE, SPHERE
 from dalembert.kernels.status import NOT_FINITE, OK
 
 GROW = 100  # room for work.counts[PAIRS] candidates and work.counts[CONTACTS] contacts is needed
@@ -55,7 +55,10 @@ def _of_pair(shapes, work, settings, i, j, margin, kept, found, at):
     if shapes.kind[i] == BOX and shapes.kind[j] == BOX:
         scale = min(shapes.scale[i], shapes.scale[j])
         slack, clip = scale * settings.slack, scale * settings.clip
-        return boxes(shapes, work, i, j, margin, slack, clip, settings.angle, kept, found, at)
+        fast = margin > 2.0 * scale * settings.margin
+        return boxes(shapes, work, i, j, margin, fast, slack, clip, settings.angle, kept, found, at)
+    if shapes.kind[i] == HULL or shapes.kind[j] == HULL:  # see hulls.py
+        return 0, NO_AXIS
     return with_ball(shapes, work, i, j, margin, found, at), NO_AXIS
 
 

@@ -10,7 +10,7 @@ from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact.tables import BOX
 
 
-@inline
+@kernel
 def clip(polygon, label, source, n, x, y, d, own):
     """Keep x X + y Y <= d of polygon[source] (n corners), in polygon[1 - source]; own: label of this side. Returns how many are left."""
     target, k = 1 - source, 0
@@ -41,7 +41,7 @@ def clip_to_rectangle(polygon, label, n, width, depth, tolerance):
     return clip(polygon, label, 1, n, 0.0, -1.0, depth + tolerance, 7)
 
 
-@inline
+@kernel
 def put(found, at, point, normal, gap, feature):
     """Write one contact if there is room for it."""
     if at < found.gap.shape[0]:

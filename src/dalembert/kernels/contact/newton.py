@@ -6,7 +6,7 @@ About a base lam_p with x_p = free + M^-1 J^T lam_p and u_p = J x_p + b + sigma 
     gradient M d - J^T (lam - lam_p),                 matrix M + J^T (P' / R) J
 
 R = sigma where that is at least the floor: then lam_p drops out and this is the law itself. Elsewhere (R - sigma) (lam - lam_p) has been
-added to u, and the base follows: lam_p <- lam, d <- M^-1 gradient, until the judge is content. Everything is an increment about the base, so
+added to u, and the base follows: lam_p <- lam, d <- M^-1 gradient, until the judge is content. All are increments about the base, so
 round-off is that of u and not of u / R: joints without compliance are solved to round-off with the same factor.
 The factor is kept while all constraints stay on the same piece of their laws and the gradient falls by 3 or more per correction, from
 step to step as well.
@@ -89,7 +89,7 @@ def weights(step, work):
 def refactor(step, pattern, factor, work, info):
     """U of H = M + J^T W J, counted."""
     assemble(step, pattern, factor, work.W)
-    info[REPAIRED] += decompose(pattern, factor.diagonal, factor.blocks, factor.at, PIVOT)
+    info[REPAIRED] += decompose(pattern, factor.diagonal, factor.blocks, factor.vector, factor.at, PIVOT)
     info[FACTORS] += 1.0
     factor.kept[0] = 0
 

@@ -38,7 +38,7 @@ def _leave(i, d, head, after, before):
 
 @inline
 def _gather(p, first, adjacency, elements, length, start, struct, alive, absorbed, mark, stamp, fill):
-    """struct(p): union of its bodies and of the members of its elements, which it absorbs. Returns the end of the list, FULL without room."""
+    """struct(p): union of its bodies and of the members of its elements, which it absorbs. Returns its end, FULL without room."""
     for t in range(first[p], first[p] + elements[p]):
         e = adjacency[t]
         for k in range(start[e], start[e + 1]):
@@ -63,7 +63,7 @@ def _gather(p, first, adjacency, elements, length, start, struct, alive, absorbe
 
 @inline
 def _prune(i, k, first, adjacency, elements, length, absorbed, alive, mark, stamp, over, extra):
-    """New lists of i: elements that live, the new element k, bodies that nothing covers. Returns |A_i| + sum of w_e; extra: working space."""
+    """New lists of i: elements that live, the new element k, bodies that nothing covers. Returns |A_i| + sum of w_e. extra: workspace."""
     degree, kept, others = 0, 0, 0
     for t in range(first[i], first[i] + elements[i]):
         e = adjacency[t]

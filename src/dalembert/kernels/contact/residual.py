@@ -13,14 +13,17 @@ from dalembert.kernels.contact.codes import BILATERAL, CONE, COULOMB, UNILATERAL
 from dalembert.kernels.contact.laws import box, cone
 from dalembert.kernels.contact.products import diagonal
 
-# A contact that slides at u has y = lam - u / R, far from the cone, and its projection the round-off of that: D/R u relative to lam. Measured on
-# heaps without compliance at 5 m/s: residuals of 5e-11, 2e-10, 2e-9, 2e-8 m/s with R = 1e-5, 1e-6, 1e-7, 1e-8 D.
+# A contact that slides at u has y = lam - u / R, far from the cone, and its projection has the round-off of that. Measured on heaps
+# without compliance at 5 m/s: residuals of 5e-11, 2e-10, 2e-9, 2e-8 m/s with R = 1e-5, 1e-6, 1e-7, 1e-8 D.
 CONE_FLOOR = 100.0
 
 
 @kernel
 def prepare(step, work, floor, scale):
-    """Bounds by law, D, and R: sigma where it is at least `floor` D (cones: 100 times that), times `scale`. The rows of a cone share D, its tangents share R."""
+    """Bounds by law, D, and R: sigma where it is at least `floor` D (cones: 100 times that), times `scale`.
+
+    The rows of a cone share D, its tangents share R.
+    """
     diagonal(step, work.D)
     lo, hi, D, R, sigma = work.lo, work.hi, work.D, work.R, step.sigma
     for c in range(step.kind.shape[0]):

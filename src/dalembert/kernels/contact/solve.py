@@ -1,6 +1,7 @@
 """The one entry of the direct solvers: what is wanted is a number, so that all of them are compiled once, with one factor.
 
-    START            bounds, D, R, blocks of constraints, lam <- P(lam), x(lam), its residual. NEW_PAIR: the pattern must be made anew
+    START            bounds, D, R, blocks of constraints, lam <- P(lam), x(lam), its residual; the largest |J start| (SPEED).
+                     NEW_PAIR: the pattern must be made anew
     NEWTON           at most MOST new factors from work.start and work.lam
     INTERIOR_START   cold start of the interior point
     INTERIOR         at most MOST iterations; then lam = the best so far, x = x(lam), their residual
@@ -26,14 +27,15 @@ from dalembert.kernels.contact.codes import (
     PAIRS,
     RESIDUAL,
     SCALE,
+    SPEED,
     START,
     TOLERANCE,
 )
 from dalembert.kernels.contact.interior import interior
-from dalembert.kernels.contact.interior import start as interior_start
+from dalembert.kernels.contact.interior_point import start as interior_start
 from dalembert.kernels.contact.newton import newton
 from dalembert.kernels.contact.pattern import find_slots
-from dalembert.kernels.contact.products import row_velocities, velocities
+from dalembert.kernels.contact.products import row_velocities, times_rows, velocities
 from dalembert.kernels.contact.residual import natural, prepare, project
 from dalembert.kernels.status import OK
 
@@ -57,6 +59,11 @@ def begin(step, pattern, factor, work, options, info):
     prepare(step, work, options[FLOOR], options[SCALE])
     for r in range(step.sigma.shape[0]):
         work.b[r] = step.b[r]
+    times_rows(step, work.start, work.rows[0])
+    fastest = 0.0
+    for r in range(step.sigma.shape[0]):
+        fastest = max(fastest, abs(work.rows[0, r]))
+    info[SPEED] = fastest
     project(step, work, work.lam)
     judge(step, work, int(options[LAW]), info)
     return OK

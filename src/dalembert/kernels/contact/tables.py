@@ -7,7 +7,7 @@ the body of the smaller number. The key of a pair of shapes is i S + j.
 from typing import Any, NamedTuple
 
 # kinds of shapes
-PLANE, SPHERE, BOX, HULL, FOREIGN = 0, 1, 2, 3, 4
+PLANE, SPHERE, BOX, HULL, LARGE_HULL, FOREIGN = 0, 1, 2, 3, 4, 5
 
 # counts of a detection
 PAIRS, CONTACTS, AXES, SORT_AXIS = 0, 1, 2, 3
@@ -23,8 +23,19 @@ class Shapes(NamedTuple):
     centre: Any  # (S, 3) middle of the bounding box in the axes of the shape
     half: Any  # (S, 3) half edges of the bounding box; of a sphere its radius
     scale: Any  # (S,) tolerances of small shapes shrink by this factor, at most 1
-    first: Any  # (S + 1,) first vertex of a hull
+    first: Any  # (S + 1,) first vertex of a hull, and of a box where there are hulls
     vertices: Any  # (V, 3)
+
+
+class Polytopes(NamedTuple):
+    """Faces and edges of hulls, and of boxes where there are hulls; others have none. Vertices are numbered as in Shapes.vertices."""
+
+    face_first: Any  # (S + 1,) first face
+    face_normal: Any  # (F, 3) outward, axes of the shape
+    face_start: Any  # (F + 1,) first corner
+    face_vertex: Any  # corners, counter-clockwise from outside
+    edge_first: Any  # (S + 1,) first edge
+    edges: Any  # (E, 4) two vertices, two faces
 
 
 class Filters(NamedTuple):
@@ -52,6 +63,7 @@ class Work(NamedTuple):
     low: Any  # (S, 3) bounding boxes, grown by the margin
     high: Any  # (S, 3)
     order: Any  # (n,) shapes that are swept, in the order of their lower ends
+    sorted_boxes: Any  # (n, 5) their bounding boxes in that order
     start: Any  # (S + 1,) first candidate of each shape
     pairs: Any  # (capacity, 2) candidates as they are found
     second: Any  # (capacity,) the same by rows: partners of each shape, ascending

@@ -2,32 +2,45 @@
 
 The flat state is the fixed part of the checkpoint (STATE below); what contacts remember (axes of pairs, features, impulses) is the ragged
 table "memory". Contacts of the last step and events (impacts, broken joints) are tables too.
+
+The machine runs in the coordinates of its bodies, which are those of `traj.q` and `traj.model`. Whatever the user's own code sees or gives
+(controls, monitors, `Simulation.state`, tau) is in the joint coordinates of the machine that was given: contact/joint_view.py. A control
+returns tau (nv,), inputs of motors {name: input}, or both, (tau, {name: input}); a motor that it does not name is off.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.contact.accounts import COLUMNS as WORKS
+from dalembert.contact.accounts import DRIVE, JOINTS, columns_of
+from dalembert.contact.joint_view import JointView, order_of
 from dalembert.contact.machine import Machine, Report, Settings
+from dalembert.contact.overlaps import overlapping
 from dalembert.contact.tables import COLUMNS, contact_rows, memory_rows, restore_memory
+from dalembert.errors import OptionError, UnknownNameError
 from dalembert.kernels._fields import Layout, Part
 from dalembert.kernels.bodies import layout as joints
+from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.states import from_states
+from dalembert.kernels.contact.rows import hold
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.kernels.status import NOT_FINITE, OK
 from dalembert.model.compile_bodies import compile_bodies
-from dalembert.runs.controls import HELD, TabledControl, sample
+from dalembert.runs.controls import HELD, TabledControl
 from dalembert.runs.engines import Chunk, Into, times
 from dalembert.runs.ragged import Table, Tables
 
 if TYPE_CHECKING:
     from dalembert.runs.plan import Plan
+
+CONTACT_BYTES = 2**30  # of the contacts of all nodes
 
 STATE = Layout(
     "Bodies",
@@ -35,7 +48,9 @@ STATE = Layout(
     Part("values", "measures", "coordinates of joints, continued over whole turns"),
     Part("intact", "joints", "0: broken"),
     Part("lam", "rows", "impulses of the rows of joints over the step before"),
-    Part("tau", "6 n", "control that was held over the step before"),
+    Part("rotors", "rotors", "rates of armatures over the step before"),
+    Part("inputs", "motors", "inputs of motors over the step before; NaN: off"),
+    Part("tau", "nv", "control that was held over the step before, dual to v of the machine that was given"),
     Part("account", "works", "work since the start, by kind"),
     Part("impulse", "6", "angular (not kept) and linear impulse of known forces since the start"),
 )
@@ -53,27 +68,48 @@ class SpookEngine:
         self.model, self.h = plan.acting, plan.h
         o["max_time"] = o["max_time"] or math.inf
         keep = o.pop("contacts")
-        self.keeps_contacts = keep == "all"
+        self.keeps_contacts, self._contact_bytes = keep == "all", 0
         self.machine = Machine(plan.acting, Settings(**o))
         self.control, self.steps, self.info = control, 0, np.zeros(2)
-        self.at, self.size = places(self.machine.bodies)
-        self.tau = np.zeros(6 * self.machine.n)
+        self.view = JointView(self.machine.bodies, coordinates_of(plan))
+        self.facts = {"coordinates": self.view.order}
+        self.at, self.size = places(self.machine.bodies, self.view.nv)
+        self.tau, self.outer = np.zeros(self.view.nv), np.zeros(6 * self.machine.n)
+        self.motors = [motor.name for motor in self.model.motors]
+        self._enter = plan.enter_state
         self.events: list[tuple[float, ...]] = []
         self._last = Report()
 
     # checkpoints -----------------------------------------------------------------------------------------------------------------------
 
     def start(self, q: Array, v: Array) -> None:
-        """Begin at t = 0 from q and v."""
-        self.machine.start(q, v)
-        self.tau[:], self.steps, self.events = 0.0, 0, []
+        """Begin at t = 0 from q and v of the machine that was given, or of its bodies."""
+        if len(q) == 7 * self.machine.n:
+            self.machine.start(q, v)
+        else:
+            self.machine.start(*self._enter(q, v))
+            self.view.seed(self.machine, q)
+            self._warn()
+        self.tau[:], self.outer[:], self.steps, self.events = 0.0, 0.0, 0, []
+
+    def _warn(self) -> None:
+        """Say which shapes of one machine overlap at the start."""
+        deep = overlapping(self.machine)
+        if deep:
+            pairs = ", ".join(f"{a!r} and {b!r} ({1e3 * depth:.1f} mm)" for (a, b), depth in list(deep.items())[:6])
+            warnings.warn(
+                f"model {self.model.name!r}: shapes of {pairs}{' and others' if len(deep) > 6 else ''} overlap at the start; if that is "
+                "their form and not a touch, dalembert.contact.exclude_overlaps(model, q0) leaves such pairs out.",
+                stacklevel=4,
+            )
 
     def restart(self, state: Array, step: int, tables: Tables | None = None) -> None:
         """Begin from a checkpoint."""
         m, at, state = self.machine, self.at, np.asarray(state, dtype=float)
         m.states[:] = state[at.bodies : at.values].reshape(m.n, 13)
         m.room.values[:], m.intact[:] = state[at.values : at.intact], state[at.intact : at.lam].astype(np.int64)
-        m.joint_lam[:], self.tau[:] = state[at.lam : at.tau], state[at.tau : at.account]
+        m.joint_lam[:], m.rates_of_rotors[:] = state[at.lam : at.rotors], state[at.rotors : at.inputs]
+        m.inputs[:], self.tau[:], self.outer[:] = state[at.inputs : at.tau], state[at.tau : at.account], 0.0
         m.account[:], m.impulse[:] = state[at.account : at.impulse], state[at.impulse : self.size]
         self.steps, self.events = step, []
         if m.detector is not None:
@@ -83,7 +119,8 @@ class SpookEngine:
     def state(self) -> Array:
         """The fixed part of the checkpoint."""
         m = self.machine
-        return np.concatenate([m.states.ravel(), m.room.values, m.intact, m.joint_lam, self.tau, m.account, m.impulse])
+        parts = [m.states.ravel(), m.room.values, m.intact, m.joint_lam, m.rates_of_rotors, m.inputs, self.tau, m.account, m.impulse]
+        return np.concatenate(parts)
 
     def checkpoint_tables(self) -> Tables:
         """Contacts, events and memory of the current node."""
@@ -95,7 +132,18 @@ class SpookEngine:
         return {name: Table.from_nodes(COLUMNS[name], rows) for name, rows in found.items()}
 
     def _contacts(self) -> Array:
-        return contact_rows(self.machine) if self.keeps_contacts else np.zeros((0, len(COLUMNS["contacts"])))
+        """Rows of the contacts, as long as there is room for them."""
+        if not self.keeps_contacts or self._contact_bytes > CONTACT_BYTES:
+            return np.zeros((0, len(COLUMNS["contacts"])))
+        rows = contact_rows(self.machine)
+        self._contact_bytes += rows.nbytes
+        if self._contact_bytes > CONTACT_BYTES:
+            warnings.warn(
+                f"contacts of the run take more than {CONTACT_BYTES >> 20} MiB: traj.contacts ends at t = {self.time:.4g} s. A larger "
+                "every= keeps those of fewer nodes, contacts='none' keeps none.",
+                stacklevel=2,
+            )
+        return rows
 
     def _take_events(self) -> Array:
         rows, self.events = self.events, []
@@ -107,16 +155,54 @@ class SpookEngine:
         return self.t0 + self.steps * self.h
 
     def observe(self) -> tuple[Array, Array]:
-        """q and v of the current node."""
-        return self.machine.configuration()
+        """q and v of the current node, of the machine that was given."""
+        return self.view.read(self.machine)
 
     node = observe
 
     # steps -----------------------------------------------------------------------------------------------------------------------------
 
-    def hold(self, tau: Array) -> None:
-        """Hold a generalised force, dual to v, until told otherwise."""
-        self.tau[:] = tau
+    def push(self, force: Array) -> None:
+        """Let a force on the bodies, dual to the velocity of the machine cut free, act until told otherwise."""
+        self.outer[:] = force
+
+    def _hold(self) -> None:
+        """What acts over the next step."""
+        m = self.machine
+        if self.control is not None and self.control is not HELD:
+            self._take(self._sampled())
+        m.held[:] = 0.0
+        if self.tau.any():
+            if self.control is None or isinstance(self.control, TabledControl):
+                measure(m.bodies.system, m.states, m.room.values, m.room.J_measures)
+            self.view.push(m, self.tau)
+        if self.outer.any():
+            more = np.empty_like(m.held)
+            hold(m.states, m.bodies.com, self.outer, more)
+            m.held += more
+
+    def _take(self, given: Any) -> None:
+        """tau and inputs of motors from what a control returned."""
+        inputs: Any = {}
+        if isinstance(given, Mapping):
+            given, inputs = np.zeros(self.view.nv), given
+        elif isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping):
+            given, inputs = given
+        self.tau[:] = self._checked("tau", given, self.tau.shape)
+        self.machine.inputs[:] = np.nan
+        for name, value in inputs.items():
+            if name not in self.motors:
+                raise UnknownNameError("motor in what the control returned", name, self.motors)
+            self.machine.inputs[self.motors.index(name)] = self._checked(f"input of motor {name!r}", value, ())
+
+    def _checked(self, what: str, given: Any, shape: tuple[int, ...]) -> Array:
+        found = np.asarray(given, dtype=float)
+        if found.shape != shape:
+            expected = f"{shape}, dual to v, or {{motor: input}}" if shape else "a number"
+            raise OptionError(f"control returned {what} of shape {found.shape} at t = {self.time:.6g} s; expected {expected}.")
+        if not np.isfinite(found).all():
+            raise OptionError(f"control returned {what} = {found.tolist()} at t = {self.time:.6g} s; expected finite numbers.")
+        return found
 
     def advance(self, n: int, every: int, stop: Callable[[], bool] = lambda: False, into: Into | None = None) -> Chunk:
         """Up to n steps."""
@@ -150,10 +236,9 @@ class SpookEngine:
 
     def _one(self, log: Array) -> int:
         m = self.machine
-        if self.control is not None and self.control is not HELD:
-            self.hold(self._sampled())
-        m.hold(self.tau)
-        found = m.step(self.time, self.h)
+        self._hold()
+        with np.errstate(all="ignore"):  # a state that overflows ends the run by its status
+            found = m.step(self.time, self.h)
         self._last = found
         self.info[:] = found.factorisations, found.residual
         if found.status != OK:
@@ -167,22 +252,36 @@ class SpookEngine:
         log[6], log[7] = log[6] + found.stabilised, log[7] + (not found.converged)
         return OK
 
-    def _sampled(self) -> Array:
+    def _sampled(self) -> Any:
         if isinstance(self.control, TabledControl):
-            return np.asarray(self.control.rows[self.steps - self.control.first])
-        return sample(self.control, self.time, *self.observe())
+            return self.control.rows[self.steps - self.control.first]
+        return self.control(self.time, *self.observe())
 
     # reading ---------------------------------------------------------------------------------------------------------------------------
 
     def unpack(self, states: Array) -> dict[str, Any]:
         """q, v, control, work, impulse and account of recorded states."""
-        return unpack(self.machine.bodies, self.at, self.size, states)
+        return unpack(self.model, self.machine.bodies, self.view, self.h, states)
 
     @classmethod
     def read(cls, plan: Plan, states: Array, controlled: bool) -> dict[str, Any]:
         """`unpack` of a run that is over."""
         bodies = plan.once("bodies", lambda: compile_bodies(plan.acting))  # type: ignore[arg-type]
-        return unpack(bodies, *places(bodies), states)
+        return unpack(plan.acting, bodies, JointView(bodies, coordinates_of(plan)), plan.h, states)
+
+    @classmethod
+    def reaction(cls, plan: Plan, states: Array, joint: str, drive: bool = False) -> Array:
+        """(N + 1, rows): forces of the rows by which a joint holds its bodies, or of its drives; of the step before each node."""
+        model: Any = plan.acting
+        bodies = plan.once("bodies", lambda: compile_bodies(model))
+        if joint not in bodies.joints:
+            raise UnknownNameError("joint", joint, bodies.joints)
+        kinds = columns_of(bodies)
+        rows = [i for i, (name, _) in enumerate(bodies.rows) if name == joint and kinds[i] == (DRIVE if drive else JOINTS)]
+        at, _ = places(bodies, JointView(bodies, coordinates_of(plan)).nv)
+        forces = states[:, at.lam : at.rotors][:, rows] / plan.h
+        forces[0] = np.nan
+        return forces
 
 
 def _last_of(table: Table, nodes: int) -> Table:
@@ -190,15 +289,35 @@ def _last_of(table: Table, nodes: int) -> Table:
     return Table(table.columns, [0] * (nodes - 1) + [len(table.rows)], table.rows)
 
 
-def places(bodies: Any) -> tuple[Any, int]:
+def coordinates_of(plan: Plan) -> Any:
+    """Joints of the machine as its user knows it: from the machine, or from the file that the run is read from."""
+    known: Any = plan.acting if plan.given is None else plan.given
+    return plan.coordinates or order_of(known)
+
+
+def places(bodies: Any, nv: int) -> tuple[Any, int]:
     """Where the parts of the state are, and its size."""
-    sizes = {"n": len(bodies.names), "works": len(WORKS), "measures": bodies.count(joints.MEASURES), "joints": bodies.count(joints.JOINTS)}
-    starts, size = STATE.lay(0, {}, {**sizes, "rows": bodies.count(joints.ROWS)})
+    counts = {word: bodies.count(getattr(joints, word.upper())) for word in ("measures", "joints", "rows", "rotors", "motors")}
+    starts, size = STATE.lay(0, {}, {"n": len(bodies.names), "nv": nv, "works": len(WORKS), **counts})
     return STATE.named(starts), size
 
 
-def unpack(bodies: Any, at: Any, size: int, states: Array) -> dict[str, Any]:
-    """What recorded states tell."""
+def motor_forces(model: Any, bodies: Any, view: JointView, h: float, inputs: Array, lam: Array) -> Array:
+    """(N, nv): forces of motors, from inputs (torque motors) and from impulses of their rows."""
+    total = np.zeros((len(lam), view.nv))
+    for i, (motor, k) in enumerate(zip(model.motors, view.along([motor.joint for motor in model.motors]), strict=True)):
+        if k < 0:
+            continue
+        if motor.kind == "torque":
+            total[:, k] += np.nan_to_num(np.clip(motor.gear * inputs[:, i], *(motor.limit or (-np.inf, np.inf))))
+        elif (motor.joint, f"motor {motor.name}") in bodies.rows:
+            total[:, k] += lam[:, bodies.rows.index((motor.joint, f"motor {motor.name}"))] / h
+    return total
+
+
+def unpack(model: Any, bodies: Any, view: JointView, h: float, states: Array) -> dict[str, Any]:
+    """What recorded states tell. "control": tau and the forces of motors, dual to v of the machine that was given."""
+    at, size = places(bodies, view.nv)
     N, n = len(states), len(bodies.names)
     q, v = np.empty((N, 7 * n)), np.empty((N, 6 * n))
     for k in range(N):
@@ -210,7 +329,8 @@ def unpack(bodies: Any, at: Any, size: int, states: Array) -> dict[str, Any]:
         "q": q,
         "v": v,
         "v_interval": v,
-        "control": states[:, at.tau : at.account],
+        "control": states[:, at.tau : at.account]
+        + motor_forces(model, bodies, view, h, states[:, at.inputs : at.tau], states[:, at.lam : at.rotors]),
         "work": works.sum(axis=1),
         "impulse": impulse,
         "account": {name: works[:, i] for i, name in enumerate(WORKS)},

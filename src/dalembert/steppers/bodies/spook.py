@@ -23,8 +23,8 @@ from dalembert.registry import register
 
 HANDLES = (
     "free", "pivot", "tree", "gravity", "damping", "stiffness", "joint friction", "limits", "spherical limits", "spring", "wrench", "forces",
-    "motors", "loops", "nonholonomic", "contact", "control", "compliance", "drive",
-    "loop damping", "loop friction", "loop stiffness", "loop limits", "loop motors",
+    "motors", "loops", "nonholonomic", "contact", "control", "compliance", "strength", "drive", "loop drive",
+    "armature", "loop damping", "loop friction", "loop armature", "loop stiffness", "loop limits", "loop motors",
 )  # fmt: skip
 
 

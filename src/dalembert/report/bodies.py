@@ -1,0 +1,130 @@
+"""Runs of machines cut free, with joints as constraints, contacts, friction and impacts.
+
+energy balance    kinetic + potential energy change by the work in the account: to round-off where no spring acts, since every column is
+                  computed by itself (rows, known forces, discretisation of rotation and weight), else to first order
+dissipation       contacts, friction, impacts, limits, joints and dry friction take energy; pushing overlapping bodies apart gives some
+momentum          linear momentum of what neither joints nor contacts hold to the world changes by the impulse of known forces
+problems solved   residual of the problem of every step; those above the tolerance are counted
+penetration       of contacts, against the size of the smallest shape: deeper than a tenth warns
+joints            largest gap of the rows of joints, against the size of the machine
+rotation          bodies that turned too fast for the variational rotation were stepped by the stabilised one, which takes energy
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.contact.accounts import COLUMNS as WORKS
+from dalembert.report.energy import judge_explosion
+from dalembert.report.facts import EPS, ratio
+from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
+from dalembert.report.tree_facts import TreeFacts
+
+PASSIVE = ("contact", "friction", "impact", "limits", "joints", "joint_friction", "damping")
+ELASTIC = {"spring", "stiffness", "loop stiffness"}
+DEEP, OPEN = 0.1, 1e-3  # of the smallest shape; of the machine
+GAIN = 0.01  # of the energy that moved
+
+
+def judge_bodies(facts: TreeFacts) -> list[Item | None]:
+    """All items."""
+    found = [judge_explosion(facts), judge_balance(facts), judge_dissipation(facts), judge_momentum(facts)]
+    return [*found, judge_solved(facts), judge_penetration(facts), judge_joints(facts), judge_rotation(facts)]
+
+
+def moved(facts: TreeFacts) -> float:
+    """Energy that was moved: the scale of the start, or all work."""
+    works = sum(float(np.sum(np.abs(x))) for name, x in facts.traj.account.items() if name in WORKS and name != "numerical")
+    return max(facts.kinetic_scale, works, float(np.ptp(facts.traj.potential)), EPS)
+
+
+def judge_balance(facts: TreeFacts) -> Item:
+    """Change of energy against the account."""
+    traj = facts.traj
+    left = np.abs(traj.energy - traj.energy[0] - traj.work)
+    error, elastic = ratio(float(np.max(left)), moved(facts)), bool(ELASTIC & facts.features)
+    if elastic:
+        text = f"change of energy equals the account to {error:.2g} (springs: order 1)"
+        return item("energy balance", NOT_APPLICABLE, error, "order 1", text)
+    noise = ratio(facts.energy_noise * np.sqrt(facts.steps + 1.0), moved(facts))
+    limit = max(1e-9, 64 * noise)
+    text = f"change of energy equals the account to {error:.2g} (promised: exactly, here {limit:.2g})"
+    return item("energy balance", PASS if error <= limit else FAIL, error, "exactly", text, limit)
+
+
+def judge_dissipation(facts: TreeFacts) -> Item | None:
+    """What contacts and joints gave, beside what they took."""
+    account = facts.traj.account
+    works = np.cumsum(sum(account[name] for name in PASSIVE))
+    if not len(works) or not works.any():
+        return None
+    gain = ratio(float(np.max(works - np.minimum.accumulate(np.minimum(works, 0.0)))), moved(facts))
+    taken = {name: -float(np.sum(account[name])) for name in PASSIVE}
+    words = ", ".join(f"{name} {value:.3g} J" for name, value in taken.items() if abs(value) > 1e-9 * moved(facts))
+    text = f"joints and contacts took {words or 'nothing'}; they gave at most {gain:.2g} of what moved"
+    return item("dissipation", PASS if gain <= GAIN else WARN, gain, "never give", text, GAIN)
+
+
+def judge_momentum(facts: TreeFacts) -> Item | None:
+    """Linear momentum, of machines that nothing holds to the world."""
+    traj, model = facts.traj, facts.model
+    world = any("world" in (x.parent, x.child) for x in (*model.loops, *model.nonholonomic)) or bool(model.world_shapes)
+    if world or any("world" in f.ends for f in model.forces if hasattr(f, "ends")):
+        return None
+    change = traj.momentum[:, 3:] - traj.momentum[0, 3:] - traj.impulse[:, 3:]
+    scale = np.sqrt(2.0 * model.total_mass * max(float(np.max(traj.kinetic)), EPS))
+    error, limit = ratio(float(np.abs(change).max()), scale), max(1e-11, EPS * facts.steps)
+    text = f"linear momentum balanced to {error:.2g} (promised: exactly)"
+    return item("momentum", PASS if error <= limit else FAIL, error, "exactly", text, limit)
+
+
+def judge_solved(facts: TreeFacts) -> Item:
+    """Steps whose problem was not solved to the tolerance."""
+    solver, tol = facts.traj.solver, float(facts.traj.meta["options"].get("tol", 0.0))
+    unsolved, worst = int(np.sum(solver["unsolved"])), float(np.max(solver["residual"], initial=0.0))
+    if not unsolved:
+        text = f"all {facts.steps} steps solved, residual at most {worst:.2g} m/s (tolerance {tol:g})"
+        return item("problems solved", PASS, worst, None, text, tol)
+    text = f"{unsolved} of {facts.steps} steps not solved to the tolerance, residual at most {worst:.2g} m/s"
+    return item("problems solved", WARN, worst, None, text, tol)
+
+
+def judge_penetration(facts: TreeFacts) -> Item | None:
+    """The deepest overlap of contacts, behind the first node."""
+    deep = facts.traj.solver["penetration"]
+    if not np.any(facts.traj.solver["contacts"]):
+        return None
+    shapes = [s for b in facts.model.bodies for s in b.shapes if s.collide]
+    smallest = min((_size(s) for s in shapes), default=1.0)
+    worst, limit = float(np.max(deep)), DEEP * smallest
+    text = f"contacts overlap by at most {1e3 * worst:.3g} mm"
+    return item("penetration", PASS if worst <= limit else WARN, worst, None, text, limit)
+
+
+def _size(shape: object) -> float:
+    """Smallest half length of a shape."""
+    for name in ("radius", "size", "radii"):
+        value = getattr(shape, name, None)
+        if value is not None:
+            return float(np.min(value)) * (0.5 if name == "size" else 1.0)
+    points = getattr(shape, "points", None)
+    return 1.0 if points is None else 0.5 * float(np.min(np.ptp(np.array(points), axis=0)))
+
+
+def judge_joints(facts: TreeFacts) -> Item | None:
+    """Gaps of joints behind the first node: they give way by their compliance, and are drawn together where they were open."""
+    if not facts.model._has_rows or not facts.traj.constraint.shape[1]:
+        return None
+    gaps = np.abs(facts.traj.constraint[min(1, len(facts.traj) - 1) :])
+    worst, limit = float(np.max(gaps)), OPEN * max(facts.extent, 1e-9)
+    text = f"joints closed to {worst:.2g} m, rad at worst, {float(np.max(gaps[-1])):.2g} at the end"
+    return item("joints", PASS if worst <= limit else WARN, worst, None, text, limit)
+
+
+def judge_rotation(facts: TreeFacts) -> Item | None:
+    """Bodies that were stepped by the stabilised rotation."""
+    count = int(np.sum(facts.traj.solver["stabilised"]))
+    if not count:
+        return None
+    text = f"{count} times a body turned too fast for h, and its rotation was stabilised, which takes energy; try a smaller h"
+    return item("rotation", WARN, count, None, text)
