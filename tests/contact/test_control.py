@@ -212,3 +212,27 @@ def test_the_order_of_joints_is_that_of_the_machine():
     assert order_of(m) == [["free", "a"], ["free", "b"], ["revolute", "hinge"]]
     view = JointView(Plan.of(m, "spook", h=0.01).engine().machine.bodies, order_of(m))
     assert (view.nq, view.nv) == (m.nq, m.nv)
+
+
+def test_motors_rotors_and_limits_are_resumed_bit_for_bit(tmp_path):
+    """With every third node kept: inputs of motors, rates of rotors and counted turns are in the checkpoint."""
+    m = pendulum(armature=0.2, limits=(-9.0, 9.0), friction=0.1)
+    m.add_motor("drive", "hinge", "velocity", kv=5.0, limit=30.0)
+    given = {"h": 0.01, "q0": [0.1], "control": lambda t, q, v: ([0.1], {"drive": 8.0 if q[0] < 8.0 else -8.0}), "every": 3}
+    whole = dal.simulate(m, "spook", t_end=1.8, **given)
+    path = tmp_path / "run.h5"
+    dal.simulate(m, "spook", t_end=0.9, save=path, **given)
+    resumed = dal.resume(path, 1.8, control=given["control"])
+    np.testing.assert_array_equal(resumed.states, whole.states)
+    assert whole.joint("hinge").q.max() > 2 * np.pi  # it has gone round
+    assert np.abs(whole.account["motors"]).max() > 0.1
+
+
+def test_the_step_may_change_between_steps():
+    m = pendulum(armature=0.1)
+    sim = dal.Simulation(m, "spook", h=0.01, q0=[0.5], keep=0)
+    sim.step(10)
+    sim.h = 0.005
+    late = sim.step(20)
+    exact = dal.simulate(m, "mk4", h=0.01, t_end=0.2, q0=[0.5])
+    assert late.t == pytest.approx(0.2) and late.q[0] == pytest.approx(exact.q[-1, 0], abs=0.02)

@@ -269,3 +269,12 @@ def test_reactions_are_those_of_the_rows():
     assert held.reaction("crank", drive=True)[-1, 0] == pytest.approx(0.5 * G * np.sin(0.5) - 1.0, rel=1e-5)
     with pytest.raises(dal.UnknownNameError, match="crank"):
         held.reaction("cramk")
+
+
+def test_a_comparison_with_steppers_of_trees_is_in_the_coordinates_of_the_machine():
+    """Errors at the end fall with h, by order one, beside a reference in joint coordinates."""
+    found = dal.compare(rods(2), [("spook", 4e-3), ("spook", 1e-3), ("mk4", 4e-3)], t_end=0.5, q0=[0.8, 0.3])
+    coarse, fine, tree = (row.attitude for row in found.rows)
+    assert tree < 1e-6 < fine < coarse < 0.05
+    assert coarse / fine == pytest.approx(4.0, abs=1.0)
+    assert all(np.isnan(row.momentum) for row in found.rows)  # the wall takes it

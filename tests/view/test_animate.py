@@ -252,7 +252,7 @@ def corners_on_screen(stage, poses):
     """Pixels of the picture, x and y from 0 to 1, of all corners of kept bodies in all images; the camera stands."""
     out = []
     for body, _, part in stage.machine.parts:
-        if stage.frame.kept[body]:
+        if body < len(stage.frame.kept) and stage.frame.kept[body]:  # the world follows the last body
             x = stage.machine.points[part] @ poses[:, body, :3, :3].swapaxes(1, 2) + poses[:, body, None, :3, 3]
             out.append(stage.canvas.project(x)[..., :2].reshape(-1, 2) / stage.canvas.pixels)
     return np.concatenate(out)

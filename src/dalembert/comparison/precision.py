@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.comparison import measures
 from dalembert.comparison.methods import make_method
-from dalembert.comparison.reference import Reference, make_reference
+from dalembert.comparison.reference import Reference, last_of, make_reference
 from dalembert.comparison.table import number, text_table
 from dalembert.errors import OptionError
 from dalembert.lagrangian import Lagrangian
@@ -115,20 +115,20 @@ def work_precision(
     judge = make_reference(model.without(ignore), reference, q, v, t_end, min(hs), ignore, progress)
     measure = "energy" if judge.end is None else "configuration" if measures.is_tree(model) else "attitude"
     every = None if measures.is_tree(model) else 1
-    table = [_entry(method.label, method.run(model, q, v, t_end, REPEATS, every, ignore, progress), judge) for method in methods]
+    table = [_entry(method.label, method.run(model, q, v, t_end, REPEATS, every, ignore, progress), judge, model) for method in methods]
     floor = max(10.0 * judge.uncertainty, 1e-13) if judge.end is not None else 1e-13
     labels = list(dict.fromkeys(method.label for method in methods))
     orders = {label: observed_order([r for r in table if r["method"] == label], floor) for label in labels}
     return WorkPrecision(model, float(t_end), tuple(table), measure, judge, orders)
 
 
-def _entry(label: str, outcome: Outcome, judge: Reference) -> dict[str, Any]:
+def _entry(label: str, outcome: Outcome, judge: Reference, model: Any) -> dict[str, Any]:
     """One row of the table; a run that failed has no errors."""
     traj = outcome.traj
     error = energy = float("nan")
     if traj.status == "ok":
         energy = measures.energy(traj).band
-        error = energy if judge.end is None else judge.error(traj.model, traj.q[-1])
+        error = energy if judge.end is None else judge.error(model, last_of(model, traj))
     return {
         "method": label,
         "h": traj.h,

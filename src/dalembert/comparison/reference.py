@@ -19,7 +19,7 @@ from dalembert.comparison.methods import Method, split_name
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.families import fitting
 from dalembert.kernels.rigid_body import layout as at
-from dalembert.model import Model
+from dalembert.model import Model, joint_state
 from dalembert.model.compile_rigid_body import initial_state, system_array
 from dalembert.model.rotation import quat_conj, quat_mul, rotate
 from dalembert.peers import PEERS
@@ -43,6 +43,13 @@ class Reference:
     def error(self, model: Model, q_end: Array) -> float:
         """Angle between the end of a run and the reference, of a tree the largest difference of a coordinate; nan without a reference."""
         return float("nan") if self.end is None else distance(model, self.end, end_of(model, q_end))
+
+
+def last_of(model: Any, traj: Any) -> Array:
+    """q at the end of a run in the coordinates of the model, also where it ran in those of its bodies."""
+    if traj.q.shape[1] == model.nq:
+        return np.asarray(traj.q[-1])
+    return joint_state(model, traj.q, traj.v)[0][-1]
 
 
 def end_of(model: Model, q: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 from dalembert.comparison import measures
 from dalembert.comparison.looks import Look, look_of
 from dalembert.comparison.methods import Method, make_method
-from dalembert.comparison.reference import Reference, make_reference
+from dalembert.comparison.reference import Reference, last_of, make_reference
 from dalembert.comparison.table import number, text_table
 from dalembert.errors import OptionError
 from dalembert.families import find_family
@@ -198,13 +198,13 @@ def compare(
     outcomes = [method.run(model, q, v, t_end, every=keep, ignore=ignore, progress=progress) for method in chosen]
     judge = make_reference(model.without(ignore), reference, q, v, t_end, min(method.h for method in chosen), ignore, progress)
     scale = measures.kinetic_scale(o.traj for o in outcomes) if tree else None
-    rows = tuple(make_row(method, outcome, judge, scale) for method, outcome in zip(chosen, outcomes, strict=True))
+    rows = tuple(make_row(method, outcome, judge, model, scale) for method, outcome in zip(chosen, outcomes, strict=True))
     family = find_family(model)
     ignored = tuple(sorted(family.features(model) - family.features(model.without(ignore))))
     return Comparison(model, float(t_end), rows, tuple(o.traj for o in outcomes), judge, scale, ignored)
 
 
-def make_row(method: Method, outcome: Outcome, judge: Reference, scale: float | None = None) -> Row:
+def make_row(method: Method, outcome: Outcome, judge: Reference, model: Any, scale: float | None = None) -> Row:
     """Measure one run. A run that failed is measured up to its failure and has no end state."""
     traj = outcome.traj
     whole = traj.status == "ok"
@@ -222,7 +222,7 @@ def make_row(method: Method, outcome: Outcome, judge: Reference, scale: float | 
         energy_band=energy.band,
         momentum=measures.momentum(traj),
         group=measures.group_error(traj),
-        attitude=judge.error(traj.model, traj.q[-1]) if whole else float("nan"),
+        attitude=judge.error(model, last_of(model, traj)) if whole else float("nan"),
         verdict=verdict,
         status=traj.status,
     )

@@ -43,8 +43,8 @@ def _tell(model: Model, free: Model) -> None:
     lent = [b.name for b in model.bodies if np.trace(free.body(b.name).inertia) > np.trace(b.inertia)]
     if lent:
         warnings.warn(
-            f"model {model.name!r} in body coordinates: bodies {', '.join(map(repr, lent))} have no inertia about some axis and take a small "
-            "share of what they carry, see model/light.py.",
+            f"model {model.name!r} in body coordinates: bodies {', '.join(map(repr, lent))} have no inertia about some axis and take a "
+            "small share of what they carry, see model/light.py.",
             stacklevel=5,
         )
 

@@ -147,6 +147,11 @@ def _coordinates(loop: Loop) -> list[Measure]:
     return chains[loop.kind]() if loop.kind in chains else []
 
 
+def rotors(loop: Loop, rates: list[Measure]) -> list[Measure]:
+    """What armatures turn with: the rates as model/joints defines them also where a joint does not quite hold, so that energies agree."""
+    return [Measure("spin", at.SPIN, b=loop.axis)] if loop.kind == "revolute" else rates
+
+
 def free(loop: Loop) -> Free:
     """Free directions of a loop joint; empty for kinds without coordinates."""
     if loop.kind == "spherical":

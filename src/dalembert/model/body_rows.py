@@ -27,7 +27,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.kernels.bodies import layout as at
 from dalembert.kernels.contact.codes import BILATERAL, BOXED, UNILATERAL
-from dalembert.model.body_measures import Measure, free, held, rolled
+from dalembert.model.body_measures import Measure, free, held, rolled, rotors
 from dalembert.model.drive_tables import TableDrive
 from dalembert.model.drives import Drive
 from dalembert.model.loops import Loop
@@ -145,7 +145,7 @@ class Writer:
             for m in rates:
                 self._constrain(BILATERAL, [(m, f"damping of {m.label}", {"MODE": at.VELOCITY, "GAMMA": 1.0 / loop.damping})])
         if loop.armature > 0.0:
-            for m in rates:
+            for m in rotors(loop, rates):
                 self.rotors.append(len(self.rows))
                 self._constrain(BILATERAL, [(m, f"armature of {m.label}", {"MODE": at.INERTIA, "ARMATURE": loop.armature, "GAIN": 1.0})])
         if loop.friction > 0.0:

@@ -23,8 +23,8 @@ from dalembert.kernels.bodies.states import STATE, from_states, to_states
 from dalembert.kernels.bodies.targets import CALL
 from dalembert.model import compile_tree
 from dalembert.model.body_rows import Defaults, Writer
-from dalembert.model.loops import ONE, Loop
 from dalembert.model.light import is_light
+from dalembert.model.loops import ONE, Loop
 from dalembert.model.lumps import Rigid, lump
 from dalembert.model.nonholonomic import Nonholonomic
 from dalembert.model.parts import WORLD

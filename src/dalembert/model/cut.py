@@ -81,8 +81,8 @@ def _refuse(model: Model, loops: dict[str, Loop]) -> None:
     coupled = [x.name for x in model.loops if x.kind == "coupling"]
     if coupled:
         raise UnsupportedError(
-            f"{who}: couplings {', '.join(map(repr, coupled))} join coordinates of joints, which it has none of; ignore=('couplings',) runs, "
-            "and model.without('couplings') is, the machine without them: those joints are then free of each other."
+            f"{who}: couplings {', '.join(map(repr, coupled))} join coordinates of joints, which it has none of; ignore=('couplings',) "
+            "runs, and model.without('couplings') is, the machine without them: those joints are then free of each other."
         )
     functions = [name for name, f in model._forces.items() if f.kind == "function"]
     if functions:
@@ -98,8 +98,8 @@ def _need_inertia(free: Model) -> None:
     light = light_bodies(free)
     if light:
         raise UnsupportedError(
-            f"cut of model {free.name!r}: bodies {', '.join(map(repr, light))} (with what is fixed to them) have no mass or no inertia about "
-            "some axis, so they cannot be free; give them some, join them by fixed joints, or let what they carry lend it: lend=True."
+            f"cut of model {free.name!r}: bodies {', '.join(map(repr, light))} (with what is fixed to them) have no mass or no inertia "
+            "about some axis, so they cannot be free; give them some, join them by fixed joints, or let what they carry lend it: lend=True."
         )
 
 

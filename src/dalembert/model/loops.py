@@ -51,8 +51,8 @@ class Loop:
     anchor: a point of the parent; point: the point of the child that is to meet it (for a distance: to keep its length from it).
     turn: quaternion that takes the child from its reference orientation to the one it is to have there (1: it stands right already).
     A coupling has joints as parent and child: q_child = polynomial[0] + polynomial[1] q_parent + ...; a constant if parent is "world".
-    damping, friction, stiffness, limits, rest, armature: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py, with angles
-    in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time, strength: of all kinds but
+    damping, friction, stiffness, limits, rest, armature: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py,
+    with angles in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time, strength: of all kinds but
     couplings, which no force can break. drive: as of a joint, {coordinate: function of time}.
     """
 

@@ -9,9 +9,9 @@ import importlib
 import pkgutil
 
 from dalembert.errors import UnknownNameError
-from dalembert.scenes._base import SCENES, Scene, register
+from dalembert.scenes._base import SCENES, Finding, Scene, register
 
-__all__ = ["Scene", "find", "names", "register"]
+__all__ = ["Finding", "Scene", "find", "names", "register"]
 
 
 def _load() -> None:

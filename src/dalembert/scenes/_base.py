@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from dalembert.arrays import Array
+
+
+class Finding(NamedTuple):
+    """What a check found: a number, and the most that it may be."""
+
+    what: str
+    value: float
+    most: float
+
+    @property
+    def ok(self) -> bool:
+        """NaN is not."""
+        return bool(self.value <= self.most)
 
 
 @dataclass(frozen=True)
@@ -16,6 +29,7 @@ class Scene:
     h, t_end in s; stepper: the method that shows it best (None: the first that handles the model); references: keys of the bibliography.
     chaotic: neighbouring motions separate exponentially, so two methods agree for a short time only.
     exact: t (n,) -> q (n, nq), the closed form, where there is one.
+    check: trajectory -> findings, what a run of the scene as it stands must show; control, options: of `simulate`.
     """
 
     name: str
@@ -29,6 +43,9 @@ class Scene:
     chaotic: bool = False
     references: tuple[str, ...] = ()
     exact: Callable[[Any], Array] | None = field(default=None, repr=False)
+    check: Callable[[Any], list[Finding]] | None = field(default=None, repr=False)
+    control: Any = field(default=None, repr=False)
+    options: dict[str, Any] = field(default_factory=dict)
 
     def model(self) -> Any:
         """A new model that may be changed, or a Lagrangian, which may not."""
@@ -38,8 +55,9 @@ class Scene:
         """`dal.simulate` with the settings of the scene; any argument of it can be given instead."""
         from dalembert.runs.simulate import simulate
 
-        settings = {"stepper": self.stepper, "h": self.h, "t_end": self.t_end, "q0": self.q0, "v0": self.v0}
-        return simulate(self.model(), **{**settings, **override})
+        settings = {"stepper": self.stepper, "h": self.h, "t_end": self.t_end, "q0": self.q0, "v0": self.v0, "control": self.control}
+        options = self.options if override.get("stepper", self.stepper) == self.stepper else {}
+        return simulate(self.model(), **{**settings, **options, **override})
 
 
 SCENES: dict[str, Scene] = {}

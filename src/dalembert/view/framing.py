@@ -37,32 +37,63 @@ class Frame(NamedTuple):
     floor: float
     follows: bool
     kept: Array  # (bodies,) bool: bodies that stay in the picture
+    level: bool = False  # it follows along a floor
 
     def middle(self, centres: Array) -> Array:
         """What the camera goes with: the mean of the centres of mass (..., bodies, 3) of the kept bodies; 0 if it stands."""
-        return centres[..., self.kept, :].mean(axis=-2) if self.follows else np.zeros((*centres.shape[:-2], 3))
+        if not self.follows:
+            return np.zeros((*centres.shape[:-2], 3))
+        return centres[..., self.kept, :].mean(axis=-2) * ([1.0, 1.0, 0.0] if self.level else [1.0, 1.0, 1.0])
 
 
-def frame_of(model: Model, pieces: list[Piece], poses: Array, centres: Array, size: tuple[int, int], view: Array) -> Frame:
-    """The frame of some images: poses (n, bodies, 4, 4), centres of mass (n, bodies, 3)."""
-    corners = [_corners(pieces, i, poses) for i in range(len(model.bodies))]
+def frame_of(
+    model: Model, pieces: list[Piece], poses: Array, centres: Array, size: tuple[int, int], view: Array, ground: float | None = None
+) -> Frame:
+    """The frame of some images: poses (n, bodies, 4, 4), centres of mass (n, bodies, 3); ground: height of a floor, which stays in place.
+
+    Pieces of the world (the number behind the last body) are framed where they are not much larger than what moves.
+    """
+    parts = _sorted_by_body(pieces, len(model.bodies) + 1)
+    corners = [_corners(parts[i], poses[:, i]) for i in range(len(model.bodies))]
     kept = _kept(model, corners, centres)
     shown = np.concatenate([x for x, keep in zip(corners, kept, strict=True) if keep], axis=1)
     usual = _usual(shown)
     shown = shown[usual]
     middle = Frame(np.zeros(3), 1.0, 0.0, True, kept).middle(centres[usual])[:, None]
-    fixed, moving = (_box(x, size, view) for x in (shown, shown - middle))
-    follows = fixed[1] > FOLLOW_AT * moving[1]
-    return Frame(*(moving if follows else fixed), follows, kept)
+    if ground is not None:
+        middle = middle * [1.0, 1.0, 0.0]
+    fixed, moving = (_box(x, size, view, ground) for x in (shown, shown - middle))
+    if fixed[1] > FOLLOW_AT * moving[1]:
+        return Frame(*moving, True, kept, ground is not None)
+    around = _near(_corners(parts[-1], np.eye(4)[None]), shown)
+    if around.shape[1]:
+        fixed = _box(np.concatenate([shown.reshape(1, -1, 3), around], axis=1), size, view, ground)
+    return Frame(*fixed, False, kept)
 
 
-def _corners(pieces: list[Piece], body: int, poses: Array) -> Array:
-    """World positions (n, k, 3) of the corners of a body that stand out in some direction."""
-    mine = [p.solid.faces.reshape(-1, 3) for p in pieces if p.body == body]
+def _sorted_by_body(pieces: list[Piece], n: int) -> list[list[Piece]]:
+    parts: list[list[Piece]] = [[] for _ in range(n)]
+    for p in pieces:
+        parts[p.body].append(p)
+    return parts
+
+
+def _near(corners: Array, shown: Array) -> Array:
+    """Corners (1, k, 3) of the world, unless they reach much farther than what is shown."""
+    if not corners.shape[1] or not shown.size:
+        return corners[:, :0]
+    low, high = shown.reshape(-1, 3).min(axis=0), shown.reshape(-1, 3).max(axis=0)
+    reach = float(np.linalg.norm(corners[0] - 0.5 * (low + high), axis=1).max())
+    return corners if reach <= STAGE * max(float(np.linalg.norm(high - low)), 1e-300) else corners[:, :0]
+
+
+def _corners(pieces: list[Piece], poses: Array) -> Array:
+    """World positions (n, k, 3) of the corners of a body with poses (n, 4, 4) that stand out in some direction."""
+    mine = [p.solid.faces.reshape(-1, 3) for p in pieces]
     points = np.concatenate(mine) if mine else np.zeros((0, 3))
     if len(points) > len(_DIRECTIONS):
         points = points[np.unique(np.argmax(points @ _DIRECTIONS.T, axis=0))]
-    return points @ poses[:, body, :3, :3].swapaxes(1, 2) + poses[:, body, None, :3, 3]
+    return points @ poses[:, :3, :3].swapaxes(1, 2) + poses[:, None, :3, 3]
 
 
 def _kept(model: Model, corners: list[Array], centres: Array) -> Array:
@@ -103,14 +134,14 @@ def _usual(corners: Array) -> Array:
     return finite & (size <= FLUNG * np.quantile(size[finite], 0.9)) if finite.any() else np.ones(len(size), dtype=bool)
 
 
-def _box(corners: Array, size: tuple[int, int], view: Array) -> tuple[Array, float, float]:
+def _box(corners: Array, size: tuple[int, int], view: Array, ground: float | None = None) -> tuple[Array, float, float]:
     """Centre, half and floor of a picture of all corners (n, k, 3) and their shadows."""
     window = window_of(size)
     flat = corners.reshape(-1, 3)
     spread = float(np.ptp(flat, axis=0).max()) if len(flat) else 0.0
     if not spread > 0.0:
         return (flat.mean(axis=0) if len(flat) else np.zeros(3)), 1.0, -0.5
-    floor = float(flat[:, 2].min()) - CLEARANCE * spread
+    floor = float(flat[:, 2].min()) - CLEARANCE * spread if ground is None else ground
     below = flat * [1.0, 1.0, 0.0] + [0.0, 0.0, floor]
     screen = np.concatenate([flat, below]) @ view[:2].T
     low, high = screen.min(axis=0), screen.max(axis=0)

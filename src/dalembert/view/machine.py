@@ -11,14 +11,18 @@ from dalembert.view.solids import simplified
 
 LIGHT = np.array([0.45, 0.25, 0.86]) / np.linalg.norm([0.45, 0.25, 0.86])
 SHADOW = opaque(rgb("#e3e7ec"))
+GLASS = 0.3  # how much shows of what is seen through
 CELL = 1.5  # pixels: what is smaller in a mesh is merged
 _SLATE, _WHITE = rgb("#3b4754"), rgb("#ffffff")
 
 
 class Machine:
-    """Triangles of all pieces in the frames of their bodies, body after body; colours (3,) of the bodies; cell: see `simplified`, m."""
+    """Triangles of all pieces in the frames of their bodies, body after body; colours (3,) of the bodies; cell: see `simplified`, m.
 
-    def __init__(self, pieces: list[Piece], colours: list[Array], cell: float):
+    glass: number of the body whose closed pieces are seen through, the world.
+    """
+
+    def __init__(self, pieces: list[Piece], colours: list[Array], cell: float, glass: int = -1):
         pieces = sorted(pieces, key=lambda p: p.body)
         split = [_split(p._replace(solid=simplified(p.solid, cell)), colours[p.body]) for p in pieces]
         counts = [len(corners) for corners, _ in split]
@@ -26,6 +30,7 @@ class Machine:
         self.colours = np.concatenate([np.zeros((0, 3)), *(c for _, c in split)])
         self.closed = np.repeat([p.solid.closed for p in pieces], counts).astype(bool)
         owner = np.repeat([p.body for p in pieces], counts).astype(int)
+        self.shows = np.where(self.closed & (owner == glass), GLASS, 1.0)
         normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         self.normals = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
         self._share_corners(corners, owner)
@@ -48,15 +53,19 @@ class Machine:
         seen = np.flatnonzero((facing > 0.0) | ~self.closed)
         side = np.sign(facing[seen])
         light = 0.5 + 0.5 * np.clip(side * lit[seen], 0.0, 1.0) + 0.1 * side * facing[seen]
-        colours = np.clip(self.colours[seen] * light[:, None], 0.0, 255.0)
-        canvas.triangles(self._projected(canvas, poses)[self.index[seen]], opaque((1.0 - fade) * colours + fade * _WHITE))
+        colours = opaque((1.0 - fade) * np.clip(self.colours[seen] * light[:, None], 0.0, 255.0) + fade * _WHITE)
+        colours[:, 3] = self.shows[seen]
+        corners = self._projected(canvas, poses)[self.index[seen]]
+        for some in (colours[:, 3] == 1.0, colours[:, 3] < 1.0):  # what is seen through comes last
+            if some.any():
+                canvas.triangles(corners[some], colours[some])
 
-    def paint_shadow(self, canvas: Canvas, poses: Array, height: float) -> None:
+    def paint_shadow(self, canvas: Canvas, poses: Array, height: float, colour: Array = SHADOW) -> None:
         """On a level floor, under a light from straight above."""
         up = np.flatnonzero((self._towards(poses, np.array([0.0, 0.0, 1.0])) > 0.0) | ~self.closed)
         corners = self._projected(canvas, poses, height)
         corners[:, 2] = UNDER
-        canvas.triangles(corners[self.index[up]], np.tile(SHADOW, (len(up), 1)))
+        canvas.triangles(corners[self.index[up]], np.tile(colour, (len(up), 1)))
 
     def _towards(self, poses: Array, direction: Array) -> Array:
         """normal . direction of all triangles."""

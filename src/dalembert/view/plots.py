@@ -44,8 +44,11 @@ def panels(system: Any, traj: Any, path: Any) -> Picture:
 
 @panels.register
 def _(system: Model, traj: Any, path: Any) -> Picture:
+    from dalembert.view.contact_plots import plot_contacts, touched
     from dalembert.view.tree_plots import has_joints, plot_tree
 
+    if touched(traj):
+        return plot_contacts(traj, path)
     if has_joints(traj.model):
         return plot_tree(traj, path)
     target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
@@ -105,7 +108,7 @@ def draw_energy_error(axes: Any, traj: Any) -> None:
     curve = energy_drift(traj)
     axes.set(title="Energy error", xlabel=TIME)
     if curve is None:
-        _say(axes, "forces act, and their work\nwas not recorded")
+        say(axes, "forces act, and their work\nwas not recorded")
         return
     line(axes, traj.t, curve.values, COLOURS[0])
     axes.set_ylabel(curve.label)
@@ -116,7 +119,7 @@ def draw_momentum_error(axes: Any, traj: Any) -> None:
     curves = momentum_drift(traj)
     axes.set(title="Momentum error", xlabel=TIME, ylabel="|error of momentum| / scale")
     if not curves:
-        _say(axes, momentum_excuse(traj))
+        say(axes, momentum_excuse(traj))
         return
     log_lines(axes, traj.t, curves)
     axes.legend(loc="upper left", handlelength=1.4, borderaxespad=0.2)
@@ -167,18 +170,18 @@ def draw_angular_velocity(axes: Any, traj: Any) -> None:
     axes.margins(y=0.15)
 
 
-def draw_solver(axes: Any, traj: Any) -> None:
+def draw_solver(axes: Any, traj: Any, effort: str = "iterations per step") -> None:
     """Iterations of the worst step and largest residual of each recorded interval."""
     axes.set(title="Solver effort", xlabel=TIME)
     iterations, residual = traj.solver["max_iterations"], traj.solver["residual"]
     if not len(iterations) or not iterations.max() > 0:
-        _say(axes, "no equations to solve" if len(iterations) else "no steps")
+        say(axes, "no equations to solve" if len(iterations) else "no steps")
         return
     t = traj.t[1:]
     line(axes, t, iterations, COLOURS[0], drawstyle="steps-pre", lw=1.0)
     axes.set_ylim(0, iterations.max() + 1.5)
     axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.set_ylabel("iterations per step", color=COLOURS[0])
+    axes.set_ylabel(effort, color=COLOURS[0])
     if (residual > 0).any():
         _draw_residual(axes, t, residual, residual_name(traj))
     _set_time(axes, traj.t)
@@ -188,6 +191,8 @@ def residual_name(traj: Any) -> str:
     """What `traj.solver["residual"]` of this run is."""
     if "rtol" in traj.meta.get("options", {}):
         return "error of a step / tolerance"
+    if traj.meta["family"] == "bodies":
+        return "natural residual (m/s)"
     return "last correction / velocity" if family_named(traj.meta["family"]).corrects else "last relative residual"
 
 
@@ -218,7 +223,8 @@ def _set_time(axes: Any, t: Array) -> None:
         axes.set_xlim(t[0], t[-1])
 
 
-def _say(axes: Any, text: str) -> None:
+def say(axes: Any, text: str) -> None:
+    """Words in place of a diagram."""
     axes.set(xticks=[], yticks=[])
     axes.grid(False)
     axes.text(0.5, 0.5, text, transform=axes.transAxes, color=MUTED, ha="center", va="center")

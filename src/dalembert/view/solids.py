@@ -35,6 +35,12 @@ def solids_of_body(body: Body) -> list[Solid]:
     return [_placed(DRAW[s.kind](s), np.array(s.position), np.array(s.quaternion)) for s in body.shapes if s.kind in DRAW]
 
 
+def solid_of_shape(shape: Shape) -> Solid | None:
+    """The solid of one shape in the frame of its body; None: a plane."""
+    draw = DRAW.get(shape.kind)
+    return None if draw is None else _placed(draw(shape), np.array(shape.position), np.array(shape.quaternion))
+
+
 def second_moments(body: Body) -> tuple[Array, Array]:
     """Principal values of int x x^T dm / m about the centre of mass, m^2, ascending, and their right-handed axes (columns).
 

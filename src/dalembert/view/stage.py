@@ -13,7 +13,8 @@ from dalembert.model import Model
 from dalembert.model.parts import WORLD
 from dalembert.view.canvas import FINE, UNDER, Canvas, camera, opaque, rgb, text_width, window_of, write
 from dalembert.view.framing import frame_of
-from dalembert.view.links import groups_of, pieces_of
+from dalembert.view.ground import level_floor, with_world, world_pieces
+from dalembert.view.links import Piece, groups_of, pieces_of
 from dalembert.view.machine import CELL, Machine
 from dalembert.view.picture import COLOURS, INK, MUTED
 
@@ -22,7 +23,8 @@ AXES_COLOURS = ("#c8402f", "#3a8f4c", "#2f62c0")
 MOST_PATHS = 6
 FEW_BODIES = 3
 BEHIND = 0.35  # how much of a path is seen through a body
-_GRID = rgb("#b9c2cc")
+_GRID, _TILE, _WORLD = rgb("#b9c2cc"), rgb("#dde3e9"), rgb("#aeb6bf")
+_SHADE = opaque(rgb("#c3cbd4"))  # of shadows on chequered ground
 
 
 class Stage:
@@ -34,20 +36,21 @@ class Stage:
 
     def __init__(self, model: Model, poses: Array, centres: Array, size: tuple[int, int], title: str, pace: str = "", dots: bool = True):
         self.model, view = model, camera()
-        pieces = pieces_of(model)
+        pieces, self.ground = pieces_of(model), level_floor(model)
         some = slice(None, None, max(len(poses) // 100, 1))
-        self.frame = frame_of(model, pieces, poses[some], centres[some], size, view)
+        pieces += world_pieces(model, centres[some], sizes_of(pieces))
+        self.frame = frame_of(model, pieces, poses[some], centres[some], size, view, self.ground)
         self.canvas = Canvas(size, view, self.frame.half, self.frame.centre)
         self.edge, self.type = 0.028 * min(size), max(0.029 * min(size), 8.0)
         self.colours = [rgb(BODY_COLOURS[g % len(BODY_COLOURS)]) for g in groups_of(model)]
-        self.machine = Machine(pieces, self.colours, CELL * 2.0 * self.frame.half / min(size))
+        self.machine = Machine(pieces, [*self.colours, _WORLD], CELL * 2.0 * self.frame.half / min(size), len(model.bodies))
         self.paths = self._choose_paths(centres)
         self.path_colours = np.array([rgb(COLOURS[1]) if len(model.bodies) == 1 else 0.8 * self.colours[i] for i in self.paths])
         anchors = [j.anchor for j in model.joints if dots and j.parent == WORLD and j.kind not in ("free", "fixed")]
         self.anchors = np.array(anchors).reshape(-1, 3)
         self._write_title(title, pace)
         if not self.frame.follows:
-            self._draw_grid(np.zeros(3))
+            self._draw_ground(np.zeros(3))
         self.canvas.keep()
 
     def _choose_paths(self, centres: Array) -> list[int]:
@@ -67,14 +70,35 @@ class Stage:
         away = self.frame.middle(centres)
         self.canvas.centre = self.frame.centre + away
         if self.frame.follows:
-            self._draw_grid(away)
-        self.machine.paint_shadow(self.canvas, poses, self.frame.floor + away[2])
-        self.machine.paint(self.canvas, poses)
+            self._draw_ground(away)
+        every = with_world(poses)
+        self.machine.paint_shadow(self.canvas, every, self.frame.floor + away[2], *([] if self.ground is None else [_SHADE]))
+        self.machine.paint(self.canvas, every)
         self._draw_paths(past)
         self.canvas.dots(self.anchors, rgb(INK), 2.2)
         image = self.canvas.finished()
         write(image, (image.size[0] - self.edge, self.edge), clock, self.type, INK, "ra")
         return image
+
+    def _draw_ground(self, away: Array) -> None:
+        """Chequered where the world has a floor, else lines alone."""
+        if self.ground is not None:
+            self._draw_tiles(away)
+        self._draw_grid(away)
+
+    def _draw_tiles(self, away: Array) -> None:
+        """Every other square between the lines of the grid, fading towards the edge."""
+        spacing = round_length(self.frame.half / 2.5)
+        middle, height = self._seen_ground(away), self.frame.floor + away[2]
+        i, j = (x.ravel() for x in np.meshgrid(np.arange(-24, 24), np.arange(-24, 24), indexing="ij"))
+        corner = np.round(middle / spacing).astype(int) + np.stack([i, j], axis=-1)
+        corner = corner[corner.sum(axis=1) % 2 == 0]
+        shows = np.clip(1.25 - np.linalg.norm((corner + 0.5) * spacing - middle, axis=1) / (4.2 * spacing), 0.0, 0.8)
+        flat = spacing * (corner[:, None] + np.array([(0, 0), (1, 0), (1, 1), (0, 0), (1, 1), (0, 1)]))[shows > 0.0]
+        corners = self.canvas.project(np.concatenate([flat, np.full((*flat.shape[:2], 1), height)], axis=-1))
+        corners[..., 2] = UNDER
+        colours = np.column_stack([np.tile(_TILE, (len(flat), 1)), shows[shows > 0.0]])
+        self.canvas.triangles(corners.reshape(-1, 3, 3), np.repeat(colours, 2, axis=0))
 
     def _draw_grid(self, away: Array) -> None:
         """Lines of round spacing on the ground, fading towards the edge."""
@@ -136,6 +160,11 @@ class Stage:
             canvas.triangles(corners, opaque(np.tile(rgb(AXES_COLOURS[i]), (3, 1))))
             x, y = origin + 1.3 * reach * along
             canvas.words((x, y), "xyz"[i], 0.9 * self.type, AXES_COLOURS[i], "mm")
+
+
+def sizes_of(pieces: list[Piece]) -> Array:
+    """(pieces,): greatest distance of a corner from the frame of its body, m."""
+    return np.array([float(np.linalg.norm(p.solid.faces.reshape(-1, 3), axis=1).max(initial=0.0)) for p in pieces])
 
 
 def round_length(x: float) -> float:

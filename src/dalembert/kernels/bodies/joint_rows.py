@@ -60,7 +60,7 @@ from dalembert.kernels.bodies.motion import OMEGA
 from dalembert.kernels.bodies.targets import prescribe
 from dalembert.kernels.contact.codes import BOXED, UNILATERAL
 
-REACH, PUSH = 2.0, 30.0  # limits within 2 h (|rate| + 30 h) of a joint are awake: m/s^2, rad/s^2
+REACH, JUMP = 2.0, 20.0  # limits within h (2 |rate| + 20) of a joint are awake: an impact may change its rate by 20 m/s, rad/s in the step
 DEEP = 0.01  # m, rad: a joint further beyond its limit comes back as from there, not like a shot
 
 
@@ -112,7 +112,7 @@ def write_row(system, at, r, h, x, law, body_a, body_b, values, J_measures, targ
         sigma[r] = 1.0 / system[at + ARMATURE]
         return
     g = sign * (values[m] - system[at + REST] - target)
-    if target != target or (law == UNILATERAL and g > system[at + MARGIN] + REACH * h * (abs(last) + h * PUSH)):
+    if target != target or (law == UNILATERAL and g > system[at + MARGIN] + h * (REACH * abs(last) + JUMP)):
         sleep(r, 1.0 if law == UNILATERAL else 0.0, J, b, sigma)
         return
     if law == UNILATERAL:
