@@ -68,9 +68,9 @@ class Impacts:
 
     # one instant -----------------------------------------------------------------------------------------------------------------------
 
-    def jump(self, n: int, v: Array, gap: Array, rates: Array, left: float, allowed: Any, found: Report) -> Array:
+    def jump(self, n: int, v: Array, gap: Array, rates: Array, left: float, allowed: Any, found: Report, last: bool = False) -> Array:
         """Change of velocity at an instant with velocities v, gaps and gap rates of n contacts, `left` seconds before the end of the step;
-        allowed: contacts that strike."""
+        allowed: contacts that strike; last: no other contact may be passed until the end of the step."""
         m, c = self.m, self.m.detector
         assert c is not None
         self.times.append(m.h - left)
@@ -78,7 +78,7 @@ class Impacts:
         touching = (gap <= TOUCHING) | allowed
         hit = touching & (rates < -m.settings.threshold) & (bounces > 0.0)
         psi = np.where(hit, bounces, 0.0)
-        near = np.flatnonzero(touching | (bounces == 0.0))
+        near = np.arange(n) if last else np.flatnonzero(touching | (bounces == 0.0))
         apart = np.where(touching[near], 0.0, np.maximum(gap[near], 0.0) / max(left, 1e-12))
         p = self._problem(near, v)
         at = slice(m.joint_rows, None, 3)
@@ -162,7 +162,7 @@ class Impacts:
             v, rates = v + ds * slope, rates + ds * turn
             now = strikers & (t <= ds + 1e-9 * h) if not last else strikers & (s + t - ds < h)
             gap[now] = np.maximum(gap[now], 0.0)
-            change = self.jump(n, v, gap, rates, h - s, now, found)
+            change = self.jump(n, v, gap, rates, h - s, now, found, last)
             v = v + change
             m.x[:] += change
             way += (1.0 - s / h) * change
