@@ -30,6 +30,7 @@ from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
 from dalembert.kernels.bodies.loads import add_loads
 from dalembert.kernels.bodies.measures import measure
+from dalembert.kernels.bodies.stiffening import stiffen, stiffness
 from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact import rows as contact_rows
 from dalembert.kernels.status import NOT_FINITE, OK
@@ -70,6 +71,7 @@ class Report:
     contacts: int = 0
     penetration: float = 0.0
     stabilised: int = 0
+    stiffened: int = 0
     converged: bool = True
 
 
@@ -104,6 +106,7 @@ class Machine:
         self.push, self.before, self.free, self.x = (np.zeros(6 * n) for _ in range(4))
         self.masses, self.inverse = np.zeros((n, 6, 6)), np.zeros((n, 6, 6))
         self.mode = np.zeros(n, dtype=np.int64)
+        self._stiffness = np.zeros((n, 3, 3))
         self.inputs = np.full(self.motors, np.nan)  # of motors; NaN: off
         self.rates_of_rotors = self.room.targets[len(self.room.targets) - self.rotors :]  # NaN: those of the bodies
         self.tree_work = self.bodies.tree_work()
@@ -159,6 +162,9 @@ class Machine:
             ordinary, strikes = self._choose(h)[0], 0
         n = ordinary + strikes
         self._assemble(t, h, n)
+        if self.joints:
+            stiffness(self.bodies.system, h, self.states, self.rows.J, self.joint_lam, self._stiffness)
+            found.stiffened = int(stiffen(h, self._stiffness, self.masses, self.inverse, self.free))
         self._solve(ordinary, found)
         self._enter(h, ordinary, energy)
         way = self.x

@@ -31,7 +31,7 @@ GAIN = 0.01  # of the energy that moved
 def judge_bodies(facts: TreeFacts) -> list[Item | None]:
     """All items."""
     found = [judge_explosion(facts), judge_balance(facts), judge_dissipation(facts), judge_momentum(facts)]
-    return [*found, judge_solved(facts), judge_penetration(facts), judge_joints(facts), judge_rotation(facts)]
+    return [*found, judge_solved(facts), judge_penetration(facts), judge_joints(facts), judge_rotation(facts), judge_stiffened(facts)]
 
 
 def moved(facts: TreeFacts) -> float:
@@ -122,6 +122,15 @@ def judge_joints(facts: TreeFacts) -> Item | None:
     worst, limit = float(np.max(gaps)), OPEN * max(facts.extent, 1e-9)
     text = f"joints closed to {worst:.2g} m, rad at worst, {float(np.max(gaps[-1])):.2g} at the end"
     return item("joints", PASS if worst <= limit else WARN, worst, None, text, limit)
+
+
+def judge_stiffened(facts: TreeFacts) -> Item | None:
+    """Links whose joint forces are too large for h: their rotation was damped (kernels/bodies/stiffening.py)."""
+    count = int(np.sum(facts.traj.solver["stiffened"]))
+    if not count:
+        return None
+    text = f"{count} times joint forces on a light body were too large for h, and its rotation was damped; try a smaller h"
+    return item("stiffened", NOT_APPLICABLE, count, None, text)
 
 
 def judge_rotation(facts: TreeFacts) -> Item | None:

@@ -59,7 +59,7 @@ STATE = Layout(
 class SpookEngine:
     """A run of a machine cut free."""
 
-    log_columns = (*LOG_COLUMNS, "contacts", "penetration", "stabilised", "unsolved")
+    log_columns = (*LOG_COLUMNS, "contacts", "penetration", "stabilised", "unsolved", "stiffened")
     table_columns = COLUMNS
     t0 = 0.0
 
@@ -249,7 +249,7 @@ class SpookEngine:
         f, r = found.factorisations, found.residual
         log[0], log[1], log[2] = log[0] + f, max(log[1], f), max(log[2], r)
         log[4], log[5] = found.contacts, max(log[5], found.penetration)
-        log[6], log[7] = log[6] + found.stabilised, log[7] + (not found.converged)
+        log[6], log[7], log[8] = log[6] + found.stabilised, log[7] + (not found.converged), log[8] + found.stiffened
         return OK
 
     def _sampled(self) -> Any:
