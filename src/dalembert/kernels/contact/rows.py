@@ -176,8 +176,8 @@ def _turning(states, k, sign, e, J, r, column):
 def write_torques(
     chosen, n, pair, frames, material, materials, states, inverse, x, lam, c, r, bodies, kind, first, J, b, sigma, low, high, mu
 ):
-    """Constraints from c, rows from r on, of torques about the normal and against rolling: relative spin 0 within
-    +-(torsion, rolling) times the normal impulse of the step before, lam (contacts, 3). Rolling is resisted along the way that it goes. Returns how many."""
+    """Constraints from c, rows from r on, of torques about the normal and against rolling: relative spin 0 within +-(torsion, rolling)
+    times the normal impulse of the step before, lam (contacts, 3). Rolling is resisted along the way that it goes. Returns how many."""
     count = 0
     for j in range(n):
         k = chosen[j]
