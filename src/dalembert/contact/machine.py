@@ -160,7 +160,7 @@ class Machine:
         if strikes and self.settings.impact != "exact":
             energy = self._strike(t, h, strikes + ordinary, energy, found)
             ordinary, strikes = self._choose(h)[0], 0
-        n = ordinary + strikes
+        n = self.detector.count if strikes and self.detector is not None else ordinary
         self._assemble(t, h, n)
         if self.joints:
             stiffness(self.bodies.system, h, self.states, self.rows.J, self.joint_lam, self._stiffness)

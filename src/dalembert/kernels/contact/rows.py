@@ -74,31 +74,30 @@ def _fate(when, h, gap, rate, free):
 @kernel
 def choose(h, margin, when, threshold, x, before, count, pair, frames, point, gap, material, materials, states, room, chosen, out):
     """Contacts that matter in the step: near, or expected to come near with the velocities x. chosen (count,): places of those with rows,
-    then of those that strike; out (2,): how many of both. when: method of impacts, before: velocities of the step before."""
-    ordinary, strikes = 0, 0
-    for k in range(count):
-        _side(states, pair[k, 0], -1.0, point[k], frames[k, 0], room, 0, 0)
-        _side(states, pair[k, 1], 1.0, point[k], frames[k, 0], room, 0, 6)
-        free = rate(room, 0, x, pair[k, 0], pair[k, 1])
-        if gap[k] > margin and gap[k] + h * free > margin:
-            continue
-        fate = ORDINARY
-        if materials[material[k], RESTITUTION] > 0.0:
-            last = rate(room, 0, before, pair[k, 0], pair[k, 1])
-            if last < -threshold:
-                fate = _fate(when, h, gap[k], last, free)
-        if fate == STRIKES:
-            strikes += 1
-            chosen[count - strikes] = k
-        elif fate == ORDINARY:
-            chosen[ordinary] = k
-            ordinary += 1
-    for j in range(strikes // 2):
-        a, b = count - strikes + j, count - 1 - j
-        chosen[a], chosen[b] = chosen[b], chosen[a]
-    for j in range(strikes):
-        chosen[ordinary + j] = chosen[count - strikes + j]
-    out[0], out[1] = ordinary, strikes
+    of those that strike, and of all others, which may meet after an impact within the step; out (2,): how many of the first two. when:
+    method of impacts, before: velocities of the step before."""
+    found, strikes = 0, 0
+    for wanted in range(3):
+        for k in range(count):
+            _side(states, pair[k, 0], -1.0, point[k], frames[k, 0], room, 0, 0)
+            _side(states, pair[k, 1], 1.0, point[k], frames[k, 0], room, 0, 6)
+            free = rate(room, 0, x, pair[k, 0], pair[k, 1])
+            fate = ORDINARY
+            if gap[k] > margin and gap[k] + h * free > margin:
+                fate = LEFT
+            elif materials[material[k], RESTITUTION] > 0.0:
+                last = rate(room, 0, before, pair[k, 0], pair[k, 1])
+                if last < -threshold:
+                    fate = _fate(when, h, gap[k], last, free)
+            if wanted == 0 and fate == STRIKES:
+                strikes += 1
+            if fate == wanted:
+                chosen[found] = k
+                found += 1
+        if wanted == 0:
+            out[0], out[1] = found, strikes
+            if strikes == 0:
+                return
 
 
 @inline
@@ -177,8 +176,8 @@ def _turning(states, k, sign, e, J, r, column):
 def write_torques(
     chosen, n, pair, frames, material, materials, states, inverse, x, lam, c, r, bodies, kind, first, J, b, sigma, low, high, mu
 ):
-    """Constraints from c, rows from r on, of torques about the normal and against rolling: relative spin 0 within
-    +-(torsion, rolling) times the normal impulse of the step before, lam (contacts, 3). Rolling is resisted along the way that it goes. Returns how many."""
+    """Constraints from c, rows from r on, of torques about the normal and against rolling: relative spin 0 within +-(torsion, rolling)
+    times the normal impulse of the step before, lam (contacts, 3). Rolling is resisted along the way that it goes. Returns how many."""
     count = 0
     for j in range(n):
         k = chosen[j]
