@@ -1,6 +1,7 @@
 """`sim.edit()`: machines that change between two steps. Judges: runs without an edit, closed forms, momentum and energy of the models."""
 
 import gc
+import itertools
 import pickle
 import threading
 import tracemalloc
@@ -298,7 +299,7 @@ def test_a_hinge_is_hung_where_a_body_is(stepper):
     m.add_body("rod", 1.0, (0.1, 0.1, 0.01), pose=((0, 0, 1), (0.8, 0, 0.6, 0)))
     sim = dal.Simulation(m, stepper, h=0.005, v0={"rod": (1, 0.5, 0, 0, 1, 0)})
     sim.step(40)
-    hook = frames(sim)["rod"].position + [0.3, 0, 0.1]
+    hook = frames(sim)["rod"].position + np.array([0.3, 0, 0.1])
     with sim.edit() as m:
         m.add_loop("hook", "spherical", "world", "rod", **sim.here("world", "rod", point=hook))
     sim.step(100)
@@ -420,7 +421,9 @@ def test_a_new_link_hangs_where_its_parent_is():
         after = frames(sim)
         same_frames(before, after)
         lower = before["lower"]
-        np.testing.assert_allclose(after["hand"].position, lower.position + kinematics.rotate(lower.quaternion, np.array([0, 0, -1.0])), atol=1e-13)
+        np.testing.assert_allclose(
+            after["hand"].position, lower.position + kinematics.rotate(lower.quaternion, np.array([0, 0, -1.0])), atol=1e-13
+        )
         np.testing.assert_allclose(sim.state.q[-1], 0.5, atol=1e-13)
         np.testing.assert_allclose(sim.state.v[-1], -1.0, atol=1e-12)
         sim.step(50)
@@ -502,7 +505,10 @@ def test_edits_come_one_after_the_other():
 def test_a_joint_that_does_not_fit_is_refused(stepper):
     sim = floating((0, 0, 0, 0, 1, 0), stepper=stepper)
     sim.step(10)
-    with pytest.raises(dal.OptionError, match=r"joint 'weld' \(fixed\) does not fit where 'ball0' is now: off by 0.1 m") as error, sim.edit() as m:
+    with (
+        pytest.raises(dal.OptionError, match=r"joint 'weld' \(fixed\) does not fit where 'ball0' is now: off by 0.1 m") as error,
+        sim.edit() as m,
+    ):
         m.add_joint("weld", "fixed", "ball1", "ball0")
     assert "sim.here('ball1', 'ball0')" in str(error.value)
     assert len(sim.segments) == 1
@@ -511,7 +517,7 @@ def test_a_joint_that_does_not_fit_is_refused(stepper):
 def test_a_loop_of_a_tree_that_is_open_is_refused():
     sim = floating((0, 0, 0, 0, 1, 0))
     sim.step(10)
-    with pytest.raises(dal.OptionError, match="joint 'pin' .* is open by 0.1"), sim.edit() as m:
+    with pytest.raises(dal.OptionError, match=r"joint 'pin' .* is open by 0.1"), sim.edit() as m:
         m.add_loop("pin", "spherical", "ball1", "ball0")
 
 
@@ -542,7 +548,7 @@ def test_segments_are_contiguous_and_pickle(stepper):
         parts = s.segments
         assert [len(p) for p in parts] == [11, 11, 11, 5]
         assert [len(p.model.bodies) for p in parts] == [2, 3, 4, 5]
-        assert all(a.t[-1] == b.t[0] for a, b in zip(parts, parts[1:], strict=False))
+        assert all(a.t[-1] == b.t[0] for a, b in itertools.pairwise(parts))
         assert parts[-1].t[-1] == s.state.t == sim.trajectory().t[-1]
     with other.edit() as m:
         m.remove_body("ball0")
@@ -606,7 +612,9 @@ class Shaker:
                 kind = str(self.rng.choice(["spherical", "fixed", "revolute", "distance"]))
                 length = {"length": 0.3} if kind == "distance" else {"axis": (0, 1, 0)}
                 places = self.sim.here(a, b, point=self.middle(a, b))
-                m.add_loop(f"j{self.number}", kind, a, b, **{k: x for k, x in places.items() if kind != "distance" or k != "turn"}, **length)
+                m.add_loop(
+                    f"j{self.number}", kind, a, b, **{k: x for k, x in places.items() if kind != "distance" or k != "turn"}, **length
+                )
             elif what == 3 and loops:
                 m.remove_joint(str(self.rng.choice(loops)))
             elif what == 4:

@@ -98,7 +98,9 @@ def _given(model: Any, kept: set[str], what: str, given: Any, slices: Mapping[st
         size = slices[name].stop - slices[name].start
         out[name] = np.array(validate.vector("edit", f"{what} of {name!r}", np.atleast_1d(value), size, OptionError))
         for slot in model.joint(name).coordinates.quaternion_slots() if what == "q" else ():
-            out[name][slot : slot + 4] = validate.unit_quaternion(f"joint {name!r}", "quaternion in q", out[name][slot : slot + 4], OptionError)
+            out[name][slot : slot + 4] = validate.unit_quaternion(
+                f"joint {name!r}", "quaternion in q", out[name][slot : slot + 4], OptionError
+            )
     return out
 
 
@@ -157,7 +159,7 @@ def _compare(joint: Joint, known: Frame, here: Frame, out: Carried) -> None:
     turn = min(turn, abs(2.0 * np.pi - turn))
     if max(shift, turn) > FITS:
         raise OptionError(
-            f"edit: joint {joint.name!r} ({joint.kind}) does not fit where {joint.child!r} is now: off by {shift:.3g} m and {turn:.3g} rad. "
+            f"edit: joint {joint.name!r} ({joint.kind}) does not fit where {joint.child!r} is now: off by {shift:.3g} m, {turn:.3g} rad. "
             "Anchor and axis are those of the reference configuration; a loop fits the bodies as they are: "
             f"m.add_loop({joint.name!r}, {joint.kind!r}, {joint.parent!r}, {joint.child!r}, **sim.here({joint.parent!r}, {joint.child!r}))."
         )
