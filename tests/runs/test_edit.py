@@ -1,6 +1,7 @@
 """`sim.edit()`: machines that change between two steps. Judges: runs without an edit, closed forms, momentum and energy of the models."""
 
 import gc
+import itertools
 import pickle
 import threading
 import tracemalloc
@@ -298,7 +299,7 @@ def test_a_hinge_is_hung_where_a_body_is(stepper):
     m.add_body("rod", 1.0, (0.1, 0.1, 0.01), pose=((0, 0, 1), (0.8, 0, 0.6, 0)))
     sim = dal.Simulation(m, stepper, h=0.005, v0={"rod": (1, 0.5, 0, 0, 1, 0)})
     sim.step(40)
-    hook = frames(sim)["rod"].position + [0.3, 0, 0.1]
+    hook = frames(sim)["rod"].position + np.array([0.3, 0, 0.1])
     with sim.edit() as m:
         m.add_loop("hook", "spherical", "world", "rod", **sim.here("world", "rod", point=hook))
     sim.step(100)
@@ -359,25 +360,34 @@ def test_broken_joints_stay_broken_and_impulses_go_on():
 
 
 def test_contacts_remember_over_an_edit():
-    """A pile at rest needs no more factors behind an edit than without; one that forgets does."""
-    quiet, edited, forgetful = (dal.Simulation(pile(6, gap=0.0), "spook", h=H) for _ in range(3))
-    for sim in (quiet, edited, forgetful):
-        sim.step(120)
+    """Sweeps do not converge within their budget: what is left tells where they began. New bodies come last: the order stays."""
+    sims = [dal.Simulation(pile(8, gap=0.0), "spook", h=H, solver="gauss-seidel", sweeps=50) for _ in range(3)]
+    edited, forgetful = sims[1:]
+    for sim in sims:
+        sim.step(200)
     for sim in (edited, forgetful):
         with sim.edit() as m:
-            cube(m, "far", (5, 0, 0.1))
-            m.add_contact("b0", "b1", friction=0.4)
+            cube(m, "far", (5, 0, 3))
     forgetful._run.engine.machine.detector.forget()
-    for sim in (quiet, edited, forgetful):
+    for sim in sims:
         sim.step(1)
-    work = [sim.trajectory().solver["residual"][-1] for sim in (quiet, edited, forgetful)]
-    assert max(work) < 1e-8
-    kept = edited._run.engine.machine.detector.memory()
-    assert len(kept["keys"]) == 6 * 4 + 4
-    memory = [s._run.engine.machine.lam0 for s in (edited, forgetful)]
-    assert all(np.isfinite(x).all() for x in memory)
-    moved = np.abs(edited.state.q[:42] - quiet.state.q).max()
-    assert moved < 1e-8
+    left = [sim.trajectory().solver["residual"][-1] for sim in sims]
+    assert left[0] == left[1]
+    assert left[2] > 1.5 * left[1]
+
+
+def test_contacts_between_what_stays_survive_a_removal():
+    sim = dal.Simulation(pile(4, gap=0.0), "spook", h=H)
+    sim.step(60)
+    before = sim._run.engine.machine.detector.memory()
+    with sim.edit() as m:
+        m.remove_body("b3")
+        m.add_contact("b0", "b1", friction=0.4)  # a material is no form
+    after = sim._run.engine.machine.detector.memory()
+    assert len(before["keys"]) == 4 * 4
+    assert len(after["keys"]) == 3 * 4
+    for name in ("features", "points", "impulses"):
+        assert np.array_equal(after[name], before[name][:12])
 
 
 def test_shapes_of_another_form_are_not_remembered():
@@ -516,7 +526,7 @@ def test_a_joint_that_does_not_fit_is_refused(stepper):
 def test_a_loop_of_a_tree_that_is_open_is_refused():
     sim = floating((0, 0, 0, 0, 1, 0))
     sim.step(10)
-    with pytest.raises(dal.OptionError, match="joint 'pin' .* is open by 0.1"), sim.edit() as m:
+    with pytest.raises(dal.OptionError, match=r"joint 'pin' .* is open by 0.1"), sim.edit() as m:
         m.add_loop("pin", "spherical", "ball1", "ball0")
 
 
@@ -547,7 +557,7 @@ def test_segments_are_contiguous_and_pickle(stepper):
         parts = s.segments
         assert [len(p) for p in parts] == [11, 11, 11, 5]
         assert [len(p.model.bodies) for p in parts] == [2, 3, 4, 5]
-        assert all(a.t[-1] == b.t[0] for a, b in zip(parts, parts[1:], strict=False))
+        assert all(a.t[-1] == b.t[0] for a, b in itertools.pairwise(parts))
         assert parts[-1].t[-1] == s.state.t == sim.trajectory().t[-1]
     with other.edit() as m:
         m.remove_body("ball0")
@@ -587,6 +597,19 @@ def test_another_thread_may_edit():
     assert sim.model.nv == 8
 
 
+def test_a_segment_is_a_file(tmp_path):
+    sim = swinging("spook")
+    sim.step(30)
+    with sim.edit() as m:
+        m.remove_joint("elbow")
+    sim.step(30)
+    sim.trajectory().save(tmp_path / "second.h5")
+    loaded = dal.load(tmp_path / "second.h5")
+    assert loaded.t[0] == 0.3
+    assert np.array_equal(loaded.work, sim.trajectory().work)
+    assert loaded.report().verdict == "pass"
+
+
 # soak ------------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -609,11 +632,7 @@ class Shaker:
             elif what == 2 and len(loops) < 5:
                 a, b = map(str, self.rng.choice(boxes, 2, replace=False))
                 kind = str(self.rng.choice(["spherical", "fixed", "revolute", "distance"]))
-                length = {"length": 0.3} if kind == "distance" else {"axis": (0, 1, 0)}
-                places = self.sim.here(a, b, point=self.middle(a, b))
-                m.add_loop(
-                    f"j{self.number}", kind, a, b, **{k: x for k, x in places.items() if kind != "distance" or k != "turn"}, **length
-                )
+                m.add_loop(f"j{self.number}", kind, a, b, **self.places(kind, a, b))
             elif what == 3 and loops:
                 m.remove_joint(str(self.rng.choice(loops)))
             elif what == 4:
@@ -622,15 +641,21 @@ class Shaker:
                 m.gravity = (0, 0, -self.rng.uniform(5, 10))
         self.sim.step(3)
 
-    def middle(self, a, b):
+    def places(self, kind, a, b):
+        """Of a joint that the two meet as they are: joints that contradict each other would throw them."""
         q, v = self.sim._run.engine.machine.configuration()
         found = kinematics.frames(self.sim._cut, q, v)
-        return 0.5 * (found[a].position + found[b].position)
+        x, y = found[a].position, found[b].position
+        if kind != "distance":
+            return {"axis": (0, 1, 0), **self.sim.here(a, b, point=0.5 * (x + y))}
+        ends = {"anchor": self.sim.here(a, b, point=x)["anchor"], "point": self.sim.here(a, b, point=y)["point"]}
+        return {**ends, "length": np.linalg.norm(y - x)}
 
 
-def test_two_hundred_random_edits_end_in_a_pile():
+@pytest.mark.parametrize("seed", [1, 6, 7])
+def test_two_hundred_random_edits_end_in_a_pile(seed):
     """No number that is none, nobody below the ground or shot into the sky, and no memory that grows with the number of edits."""
-    shaker = Shaker(1)
+    shaker = Shaker(seed)
     for _ in range(60):
         shaker.edit()
     gc.collect()

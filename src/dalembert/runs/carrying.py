@@ -159,7 +159,7 @@ def _compare(joint: Joint, known: Frame, here: Frame, out: Carried) -> None:
     turn = min(turn, abs(2.0 * np.pi - turn))
     if max(shift, turn) > FITS:
         raise OptionError(
-            f"edit: joint {joint.name!r} ({joint.kind}) does not fit where {joint.child!r} is now: off by {shift:.3g} m and {turn:.3g} rad. "
+            f"edit: joint {joint.name!r} ({joint.kind}) does not fit where {joint.child!r} is now: off by {shift:.3g} m, {turn:.3g} rad. "
             "Anchor and axis are those of the reference configuration; a loop fits the bodies as they are: "
             f"m.add_loop({joint.name!r}, {joint.kind!r}, {joint.parent!r}, {joint.child!r}, **sim.here({joint.parent!r}, {joint.child!r}))."
         )

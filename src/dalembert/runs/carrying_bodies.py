@@ -32,7 +32,8 @@ def carry_bodies(old_plan: Plan, old: Any, plan: Plan, new: Any, q: Any, v: Any)
     """Let a new engine of bodies go on from where another one is."""
     was: Any = old_plan.acting
     frames = kinematics.frames(was, *old.machine.configuration())
-    found = carry_over(Before(old_plan.given, *old.observe(), frames), plan.given, q, v, old.time, cut=True)
+    at_q, at_v = old.observe()
+    found = carry_over(Before(old_plan.given, at_q, at_v, frames), plan.given, q, v, old.time, cut=True)
     a, b = old.machine, new.machine
     b.states[:] = _states(a, plan.acting, b, found)
     new.view.seed(b, found.q)
@@ -133,7 +134,7 @@ def _memory(old: Any, new: Any) -> dict[str, Array]:
     return out
 
 
-def _shapes(old: Any, new: Any) -> Array:
+def _shapes(old: Any, new: Any) -> np.ndarray:
     """(shapes of old,): their numbers in new; -1: not there, or of another form."""
     places = {name: i for i, name in enumerate(_names(new))}
     out = np.full(len(old.placed), -1, dtype=np.int64)

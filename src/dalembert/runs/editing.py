@@ -66,8 +66,8 @@ def carry(old_plan: Plan, old: Engine, plan: Plan, new: Engine, q: Any, v: Any) 
         carry_bodies(old_plan, old, plan, new, q, v)
         return
     was: Any = old_plan.acting
-    start = tuple(x.copy() for x in old.node())
-    found = carry_over(Before(was, *start, kinematics.frames(was, *start)), plan.acting, q, v, old.time, cut=False)
+    at_q, at_v = old.node()
+    found = carry_over(Before(was, at_q, at_v, kinematics.frames(was, at_q, at_v)), plan.acting, q, v, old.time, cut=False)
     new.start(*_fitting(plan, found, old.time))
     state = new.state.copy()
     if old_plan.family is plan.family and plan.family.account is not None:
@@ -90,7 +90,7 @@ def _fitting(plan: Plan, found: Carried, t: float) -> tuple[Array, Array]:
     if off.max(initial=0.0) > OPEN * _size(model):
         joint, row = model.constraint_labels[int(np.argmax(off))]
         raise OptionError(
-            f"edit: joint {joint!r} ({row}) is open by {off.max():.3g} where the machine is now; expected at most {OPEN * _size(model):.2g}. "
+            f"edit: joint {joint!r} ({row}) is open by {off.max():.3g} where the machine is; expected at most {OPEN * _size(model):.2g}. "
             "Places and axes are those of the reference configuration; sim.here(parent, child) gives those of a loop that fits."
         )
     wrong = np.abs(G @ v - model._constraints().prescribed(t)[1])

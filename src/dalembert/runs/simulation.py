@@ -217,7 +217,7 @@ class Simulation:
             self._forget_segments()
             return
         control = self._control if control is SAME else control
-        steered, was, pending = self._steered or control is not None, self.model, self._pending
+        steered, was = self._steered or control is not None, self.model
         plan = Plan.of(m, run.plan.stepper.name, old.h, call="edit", **self._options)
         self._prepare(m.frozen(), plan, control)
         self._steered = steered
