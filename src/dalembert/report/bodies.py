@@ -56,12 +56,13 @@ def judge_balance(facts: TreeFacts) -> Item:
 
 def judge_dissipation(facts: TreeFacts) -> Item | None:
     """What contacts and joints gave, beside what they took."""
-    account = facts.traj.account
-    works = np.cumsum(sum(account[name] for name in PASSIVE))
+    account, moving = facts.traj.account, any(c.surface_velocity is not None for c in facts.model.contacts)
+    passive = [name for name in PASSIVE if not (moving and name == "friction")]  # a belt drives what lies on it
+    works = np.cumsum(sum(account[name] for name in passive))
     if not len(works) or not works.any():
         return None
     gain = ratio(float(np.max(works - np.minimum.accumulate(np.minimum(works, 0.0)))), moved(facts))
-    taken = {name: -float(np.sum(account[name])) for name in PASSIVE}
+    taken = {name: -float(np.sum(account[name])) for name in passive}
     words = ", ".join(f"{name} {value:.3g} J" for name, value in taken.items() if abs(value) > 1e-9 * moved(facts))
     text = f"joints and contacts took {words or 'nothing'}; they gave at most {gain:.2g} of what moved"
     return item("dissipation", PASS if gain <= GAIN else WARN, gain, "never give", text, GAIN)

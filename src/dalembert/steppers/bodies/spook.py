@@ -22,8 +22,8 @@ from dalembert.option import Option
 from dalembert.registry import register
 
 HANDLES = (
-    "free", "pivot", "tree", "gravity", "damping", "stiffness", "joint friction", "limits", "spherical limits", "spring", "wrench", "forces",
-    "motors", "loops", "nonholonomic", "contact", "control", "compliance", "strength", "drive", "loop drive",
+    "free", "pivot", "tree", "gravity", "damping", "stiffness", "joint friction", "limits", "spherical limits", "spring", "wrench",
+    "forces",    "motors", "loops", "nonholonomic", "contact", "control", "compliance", "strength", "drive", "loop drive",
     "armature", "loop damping", "loop friction", "loop armature", "loop stiffness", "loop limits", "loop motors",
 )  # fmt: skip
 
