@@ -632,7 +632,8 @@ class Shaker:
             elif what == 2 and len(loops) < 5:
                 a, b = map(str, self.rng.choice(boxes, 2, replace=False))
                 kind = str(self.rng.choice(["spherical", "fixed", "revolute", "distance"]))
-                m.add_loop(f"j{self.number}", kind, a, b, **self.places(kind, a, b))
+                if {a, b} not in [{x.parent, x.child} for x in self.sim.model.loops]:
+                    m.add_loop(f"j{self.number}", kind, a, b, **self.places(kind, a, b))
             elif what == 3 and loops:
                 m.remove_joint(str(self.rng.choice(loops)))
             elif what == 4:
@@ -642,7 +643,8 @@ class Shaker:
         self.sim.step(3)
 
     def places(self, kind, a, b):
-        """Of a joint that the two meet as they are: joints that contradict each other would throw them."""
+        """Of a joint that the two meet as they are. Joints that contradict each other throw their bodies: two pins of one pair, some mm
+        apart, of which one is open by a mm, are met by a turn of a rad."""
         q, v = self.sim._run.engine.machine.configuration()
         found = kinematics.frames(self.sim._cut, q, v)
         x, y = found[a].position, found[b].position
@@ -674,5 +676,5 @@ def test_two_hundred_random_edits_end_in_a_pile(seed):
     q = shaker.sim.state.q.reshape(-1, 7)
     assert np.isfinite(q).all()
     assert q[:, 2].min() > -0.01
-    assert q[:, 2].max() < 20.0
+    assert q[:, 2].max() < 3.0  # new ones come from at most 2.5 m
     assert grown < 400e3  # a machine of 12 bodies with its contacts has about as much, and the last one may be larger than the first
