@@ -76,6 +76,11 @@ def remedy(advice: Any, h: float, stepper: str, rescue: str) -> str:
     return f"No step size is provably safe for this method; try a smaller h{other}."
 
 
+def account_of(model: Any, state: Array) -> Array:
+    """The part of a state that is the account."""
+    return state[at.IMPULSE : at.WORK + 1]
+
+
 FAMILY = Family(
     name="rigid-body",
     kind="rigid-body",
@@ -91,7 +96,7 @@ FAMILY = Family(
     unpack=unpack,
     advise=advise,
     accounted=frozenset({"gravity", "wrench", "damping"}),
-    account=lambda model, state: state[at.IMPULSE : at.WORK + 1],
+    account=account_of,
     corrects=False,
     limit=limit,
     limit_along=limit_along,

@@ -55,6 +55,11 @@ def advise(model: Model, q: Array, v: Array, stepper: str) -> Any:
     raise UnsupportedError(f"no step sizes are proved for stepper {stepper!r} on trees: it solves no equation.")
 
 
+def account_of(model: Any, state: Array) -> Array:
+    """The part of a state that is the account."""
+    return state[len(state) - account.SIZE :]
+
+
 FAMILY = Family(
     name="tree",
     kind="tree",
@@ -70,7 +75,7 @@ FAMILY = Family(
     unpack=unpack,
     advise=advise,
     accounted=ACCOUNTED,
-    account=lambda model, state: state[len(state) - account.SIZE :],
+    account=account_of,
     call_functions=call_functions,
     partial=True,
     rank=3,

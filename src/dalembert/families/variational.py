@@ -131,6 +131,11 @@ def remedy(advice: Any, h: float, stepper: str, rescue: str) -> str:
     return f"Try a smaller h{rescue}."
 
 
+def account_of(model: Any, state: Array) -> Array:
+    """The part of a state that is the account."""
+    return state[len(state) - SIZE - (DRIVE_BEFORE if model.driven else 0) :]
+
+
 FAMILY = Family(
     name="variational",
     kind="tree",
@@ -146,7 +151,7 @@ FAMILY = Family(
     unpack=unpack,
     advise=advise,
     accounted=ACCOUNTED,
-    account=lambda model, state: state[len(state) - SIZE - (DRIVE_BEFORE if model.driven else 0) :],
+    account=account_of,
     partial=True,
     compose=compose,
     usable=usable,

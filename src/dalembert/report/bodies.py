@@ -26,6 +26,7 @@ PASSIVE = ("contact", "friction", "impact", "limits", "joints", "joint_friction"
 ELASTIC = {"spring", "stiffness", "loop stiffness"}
 DEEP, OPEN = 0.1, 1e-3  # of the smallest shape; of the machine
 GAIN = 0.01  # of the energy that moved
+SMALL = 1e-4  # of weight times size: less than that is what contacts store by their compliance and give back
 
 
 def judge_bodies(facts: TreeFacts) -> list[Item | None]:
@@ -61,7 +62,8 @@ def judge_dissipation(facts: TreeFacts) -> Item | None:
     works = np.cumsum(sum(account[name] for name in passive))
     if not len(works) or not works.any():
         return None
-    gain = ratio(float(np.max(works - np.minimum.accumulate(np.minimum(works, 0.0)))), moved(facts))
+    scale = max(moved(facts), SMALL * facts.weight * facts.extent)
+    gain = ratio(float(np.max(works - np.minimum.accumulate(np.minimum(works, 0.0)))), scale)
     taken = {name: -float(np.sum(account[name])) for name in passive}
     words = ", ".join(f"{name} {value:.3g} J" for name, value in taken.items() if abs(value) > 1e-9 * moved(facts))
     text = f"joints and contacts took {words or 'nothing'}; they gave at most {gain:.2g} of what moved"

@@ -8,6 +8,8 @@ from dalembert.model.forces import features as force_features
 from dalembert.registry import Stepper, steppers
 from dalembert.systems import System
 
+UNPROVED = ("tree", "bodies")  # kinds of steppers whose step sizes are proved only where they say so
+
 
 def unhandled(model: System, family: Family, stepper: Stepper, ignore: tuple[str, ...] = ()) -> set[str]:
     """Features of the model, without what is ignored, that the stepper does not handle."""
@@ -21,6 +23,11 @@ def _missing(features: set[str], stepper: Stepper) -> set[str]:
     return features - set(stepper.handles) - every - {"function"}  # functions join the control
 
 
+def _holds(features: set[str], stepper: Stepper) -> bool:
+    """Whether a stepper can only hold the functions of a model over its steps: order 1, so that it is not chosen unless it is named."""
+    return "function" in features and "function" not in stepper.handles
+
+
 def choose_stepper(model: System, name: str | None, ignore: tuple[str, ...], proved: bool = False) -> tuple[Family, Stepper]:
     """The family and the stepper of that name; without a name the registry's first that handles the model.
 
@@ -29,16 +36,15 @@ def choose_stepper(model: System, name: str | None, ignore: tuple[str, ...], pro
     if name is not None and not isinstance(name, str):
         raise OptionError(f"stepper is {name!r}; expected a name, or None for the first that handles the model.")
     known = _candidates(model, ignore)
+    if name is None and proved:
+        known = [entry for entry in known if entry[2].proved or entry[2].system not in UNPROVED]
     for family, features, s in known:
-        if name is None and proved and s.system == "tree" and not s.proved:
-            continue
-        held = "function" in features and "function" not in s.handles  # order 1: not chosen unless it is named
-        if s.name == name or (name is None and not s.python and not held and not _missing(features, s)):
+        if s.name == name or (name is None and not s.python and not _holds(features, s) and not _missing(features, s)):
             check_handles(model, family, s, ignore)
             return family, s
     if name is not None:
         raise UnknownNameError("stepper", name, {s.name for _, _, s in known})
-    own = [(f, s, _missing(x, s)) for f, x, s in known if not s.python]
+    own = [(f, s, _missing(x, s)) for f, x, s in known if not s.python and (_missing(x, s) or not _holds(x, s))]
     family, nearest, _ = min(own, key=lambda entry: len(entry[2]))
     check_handles(model, family, nearest, ignore)  # names what the one that misses least does not handle
     raise UnsupportedError(f"no stepper with proved step sizes handles model {model.name!r}; give h, or name a stepper.")
