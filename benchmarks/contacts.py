@@ -178,7 +178,14 @@ def main() -> int:
             met.append((f"990 boxes: {ratio:.2f} of the fastest peer's time <= 0.3", ratio <= 0.3))
     if "spheres" in given.sections:
         found = contest(
-            "1,000 spheres in a bin", spheres(1000), 1 / 240, 0.5 if given.quick else 5.0, given, given.limit, solver="gauss-seidel", sweeps=30
+            "1,000 spheres in a bin",
+            spheres(1000),
+            1 / 240,
+            0.5 if given.quick else 5.0,
+            given,
+            given.limit,
+            solver="gauss-seidel",
+            sweeps=30,
         )
         mine, bullet = found.pop("dalembert"), [x for name, x in found.items() if name.startswith("bullet")]
         met.append((f"spheres overlap {1e3 * mine['penetration']:.4f} mm < 0.1", mine["penetration"] < 1e-4))
