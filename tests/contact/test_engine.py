@@ -37,7 +37,7 @@ def test_a_stack_stands():
     assert traj.kinetic[-1] < 0.5 * 3.0 * (3e-9) ** 2  # steps are solved to 1e-9 m/s
     forces = traj.contacts.of(-1)
     on_ground = forces[forces[:, 0] < 0]
-    np.testing.assert_allclose(on_ground[:, 11].sum() / H, 3 * 9.81, rtol=1e-9)
+    np.testing.assert_allclose(on_ground[:, 11].sum() / H, 3 * 9.81, atol=3.0 * 3e-9 / H)  # 3 kg, velocities to some 1e-9 m/s
     assert traj.report().verdict == "pass", traj.report().text
 
 
