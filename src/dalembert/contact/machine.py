@@ -240,7 +240,8 @@ class Machine:
     def _assemble(self, t: float, h: float, n: int) -> None:
         """Rows of joints, then of contacts, with their warm starts."""
         r, s, self.torques = self.rows, self.settings, 0
-        assemble_rows(self.bodies.system, self.states, self.before, self.intact, self.inputs, t, h, *self.room, *r)
+        if self.joints:
+            assemble_rows(self.bodies.system, self.states, self.before, self.intact, self.inputs, t, h, *self.room, *r)
         self.lam[: self.joint_rows] = self.joint_lam
         if not n:
             return

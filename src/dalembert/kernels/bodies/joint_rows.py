@@ -56,24 +56,12 @@ from dalembert.kernels.bodies.layout import (
     VELOCITY,
 )
 from dalembert.kernels.bodies.measures import measure
-from dalembert.kernels.bodies.motion import OMEGA
+from dalembert.kernels.bodies.motion import OMEGA, along
 from dalembert.kernels.bodies.targets import prescribe
 from dalembert.kernels.contact.codes import BOXED, UNILATERAL
 
 REACH, JUMP = 2.0, 20.0  # limits within h (2 |rate| + 20) of a joint are awake: an impact may change its rate by 20 m/s, rad/s in the step
 DEEP = 0.01  # m, rad: a joint further beyond its limit comes back as from there, not like a shot
-
-
-@inline
-def along(J, r, x, body_a, body_b):
-    """J[r] x on two bodies."""
-    total = 0.0
-    for k in range(6):
-        if body_a >= 0:
-            total += J[r, k] * x[6 * body_a + k]
-        if body_b >= 0:
-            total += J[r, 6 + k] * x[6 * body_b + k]
-    return total
 
 
 @inline

@@ -140,6 +140,18 @@ def _put_block(a, k, m):
             a[k, i, j] = m[3 * i + j]
 
 
+@inline
+def along(J, r, x, body_a, body_b):
+    """J[r] x on two bodies."""
+    total = 0.0
+    for k in range(6):
+        if body_a >= 0:
+            total += J[r, k] * x[6 * body_a + k]
+        if body_b >= 0:
+            total += J[r, 6 + k] * x[6 * body_b + k]
+    return total
+
+
 @kernel
 def prepare(h, mass, inertia, least, states, push, M, inverse, before, free, mode):
     """Mass blocks, velocities of the step before and velocities without constraints; how many bodies are STABILISED.

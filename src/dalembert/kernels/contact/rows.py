@@ -14,7 +14,7 @@ they are not braked on their way. Which those are depends on the method, see con
 import math
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.bodies.motion import Q, X, rotation_matrix
+from dalembert.kernels.bodies.motion import Q, X, along, rotation_matrix
 from dalembert.kernels.contact.codes import BOXED, CONE
 from dalembert.kernels.contact.products import block_times, row6
 from dalembert.kernels.linalg.six import dot6
@@ -47,18 +47,6 @@ def _side(states, k, sign, point, e, J, r, column):
 
 
 @inline
-def rate(J, r, x, a, b):
-    """J[r] x on two bodies."""
-    total = 0.0
-    for i in range(6):
-        if a >= 0:
-            total += J[r, i] * x[6 * a + i]
-        if b >= 0:
-            total += J[r, 6 + i] * x[6 * b + i]
-    return total
-
-
-@inline
 def _fate(when, h, gap, rate, free):
     """What becomes of a contact with restitution that approaches with `rate`, faster than the threshold; free: rate without constraints."""
     meets = gap + h * free <= 0.0
@@ -81,12 +69,12 @@ def choose(h, margin, when, threshold, x, before, count, pair, frames, point, ga
         for k in range(count):
             _side(states, pair[k, 0], -1.0, point[k], frames[k, 0], room, 0, 0)
             _side(states, pair[k, 1], 1.0, point[k], frames[k, 0], room, 0, 6)
-            free = rate(room, 0, x, pair[k, 0], pair[k, 1])
+            free = along(room, 0, x, pair[k, 0], pair[k, 1])
             fate = ORDINARY
             if gap[k] > margin and gap[k] + h * free > margin:
                 fate = LEFT
             elif materials[material[k], RESTITUTION] > 0.0:
-                last = rate(room, 0, before, pair[k, 0], pair[k, 1])
+                last = along(room, 0, before, pair[k, 0], pair[k, 1])
                 if last < -threshold:
                     fate = _fate(when, h, gap[k], last, free)
             if wanted == 0 and fate == STRIKES:
@@ -150,9 +138,9 @@ def write(
         for i in range(1, 3):
             for a in range(3):
                 b[row + i] -= frames[k, i, a] * materials[what, BELT + a]
-        slip = math.hypot(rate(J, row + 1, x, p, q) + b[row + 1], rate(J, row + 2, x, p, q) + b[row + 2])
+        slip = math.hypot(along(J, row + 1, x, p, q) + b[row + 1], along(J, row + 2, x, p, q) + b[row + 2])
         mu[c + j] = min(_friction(materials, what, slip), ROUGHEST)
-        rates[j] = rate(J, row, x, p, q)
+        rates[j] = along(J, row, x, p, q)
         if gap[k] > near:
             b[row] = gap[k] / h
             continue
@@ -188,10 +176,10 @@ def write_torques(
         at = r + count
         _turning(states, p, -1.0, t, J, at, 0)
         _turning(states, q, 1.0, t, J, at, 6)
-        one = rate(J, at, x, p, q)
+        one = along(J, at, x, p, q)
         _turning(states, p, -1.0, s, J, at, 0)
         _turning(states, q, 1.0, s, J, at, 6)
-        two = rate(J, at, x, p, q)
+        two = along(J, at, x, p, q)
         spin = math.hypot(one, two)
         if spin > 1e-9:
             e = (one / spin, two / spin)
@@ -218,7 +206,7 @@ def write_torques(
 def normal_rates(n, c, r, bodies, J, x, out):
     """out (n,): gap rates of the contacts whose constraints begin at c and rows at r."""
     for j in range(n):
-        out[j] = rate(J, r + 3 * j, x, bodies[c + j, 0], bodies[c + j, 1])
+        out[j] = along(J, r + 3 * j, x, bodies[c + j, 0], bodies[c + j, 1])
 
 
 @kernel
@@ -234,7 +222,7 @@ def works(rows, first, kind, bodies, J, lam, x, free, split, column, out):
                 return
             if lam[r] != 0.0:
                 tangent = 1 if split and kind[c] == CONE and r > first[c] else 0
-                out[column[r] + tangent] += 0.5 * lam[r] * (rate(J, r, x, a, b) + rate(J, r, free, a, b))
+                out[column[r] + tangent] += 0.5 * lam[r] * (along(J, r, x, a, b) + along(J, r, free, a, b))
 
 
 @kernel
@@ -242,7 +230,7 @@ def slips(n, c, r, bodies, J, x, out):
     """out (n,): slip speeds of the contacts whose constraints begin at c and rows at r."""
     for j in range(n):
         row, a, b = r + 3 * j, bodies[c + j, 0], bodies[c + j, 1]
-        out[j] = math.hypot(rate(J, row + 1, x, a, b), rate(J, row + 2, x, a, b))
+        out[j] = math.hypot(along(J, row + 1, x, a, b), along(J, row + 2, x, a, b))
 
 
 @kernel
