@@ -110,7 +110,7 @@ class Machine:
         self.inputs = np.full(self.motors, np.nan)  # of motors; NaN: off
         self.rates_of_rotors = self.room.targets[len(self.room.targets) - self.rotors :]  # NaN: those of the bodies
         self.tree_work = self.bodies.tree_work()
-        self.forces = np.zeros(self.joints)
+        self.forces = np.zeros((self.joints, 2))
         self._joint_columns = columns_of(self.bodies)
         self._grow(64)
         self.h = 0.0  # of the last step
@@ -173,9 +173,9 @@ class Machine:
             way = self.impacts.within(h, n, found)
         if self.rotors:
             keep_rates(self.bodies.system, self.rows.bodies, self.rows.J, self.x, self.room.targets)
+        self._break(h)
         if not self._advance(h, way):
             return Report(NOT_FINITE)
-        self._break(h)
         self._remember(ordinary, found)
         self._add_jolts(ordinary, n)
         return found
@@ -327,10 +327,10 @@ class Machine:
     def _break(self, h: float) -> None:
         """Joints whose force was beyond their strength."""
         if self.joints and np.isfinite(self.bodies.strength).any():
-            joint_forces(self.bodies.system, h, self.rows.J, self.lam, self.forces)
-            over = (self.forces > self.bodies.strength) & (self.intact == 1)
-            self.events += [(BROKEN, float(j), -1.0, float(self.forces[j])) for j in np.flatnonzero(over)]
-            self.intact[over] = 0
+            joint_forces(self.bodies.system, h, self.states, self.rows.J, self.lam, self.forces)
+            over = (self.forces > self.bodies.strength) & (self.intact[:, None] == 1)
+            self.events += [(BROKEN, float(j), -1.0, float(self.forces[j, k])) for j, k in np.argwhere(over)]
+            self.intact[over.any(axis=1)] = 0
 
     def _remember(self, n: int, found: Report) -> None:
         self.joint_lam[:] = self.lam[: self.joint_rows]

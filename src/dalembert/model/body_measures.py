@@ -122,12 +122,13 @@ def rolled(joint: Nonholonomic) -> list[Measure]:
 
 
 class Free(NamedTuple):
-    """Free directions of a joint: coordinates in R^n, and what its rates, its strains and its limits are measured by."""
+    """Free directions of a joint: coordinates in R^n, and what its rates, its strains, its limits and its speeds are measured by."""
 
     coordinates: list[Measure]
     rates: list[Measure]
     strains: list[Measure]
     bounded: Measure | None
+    speeds: list[Measure]
 
 
 def _about(name: str, axis: Array) -> Measure:
@@ -157,6 +158,6 @@ def free(loop: Loop) -> Free:
     if loop.kind == "spherical":
         spins = [Measure(f"{x} spin", at.SPIN, b=e) for x, e in zip("xyz", np.eye(3), strict=True)]
         strains = [Measure(f"{x} rotation", at.VECTOR, e) for x, e in zip("xyz", np.eye(3), strict=True)]
-        return Free([], spins, strains, Measure("angle", at.BEND))
+        return Free([], spins, strains, Measure("angle", at.BEND), [Measure("spin", at.SPEED)])
     found = _coordinates(loop) if loop.kind in KINDS else []
-    return Free(found, found, found, found[0] if found else None)
+    return Free(found, found, found, found[0] if found else None, found)

@@ -2,7 +2,10 @@
 
     of a joint            on                       law          numbers
     what it holds         residuals                BILATERAL    eps = compliance, tau = damping_time; 0: the defaults
-    drive                 coordinate - f(t)        BILATERAL    the defaults
+      with force limits   the same, row by row     BOXED        UNILATERAL where the range is (-inf, 0) or (0, inf): a rope, a prop
+    drive                 coordinate - f(t)        BILATERAL    the defaults; BOXED with drive limits
+    velocity              rate - f(t + h/2)        BILATERAL    the same
+    greatest velocity     rho - rate, rho + rate   UNILATERAL   (10.48); of a ball joint rho - |spin|, along the spin of the node
     stiffness             coordinate - rest        BILATERAL    eps = 1/stiffness, tau = 0
     damping               rate                     BILATERAL    gamma = 1/damping
     friction              rate                     BOXED        |force| <= friction, on every degree of freedom by itself
@@ -78,11 +81,13 @@ class Writer:
         directions = free(loop)
         for m in directions.rates:  # first of all, in their order: what controls and kernels/bodies/coordinates.py speak of
             self._measure(m)
-        self._constrain(BILATERAL, [(m, m.label, {"MODE": at.POSITION, **soft}) for m in held(loop)], holds=True)
-        self._drive(loop, directions.coordinates)
+        self._hold([(m, m.label, {"MODE": at.POSITION, **soft}) for m in held(loop)], loop.force_limits)
+        self._drive(loop, directions.coordinates, directions.rates)
         self._act(loop, directions.rates, directions.strains)
         if loop.limits is not None and directions.bounded is not None:
             self._limit(directions.bounded, *loop.limits)
+        if loop.max_velocity > 0.0:
+            self._limit_rates(directions.speeds, loop.max_velocity)
         for i, motor in enumerate(self.motors):
             if motor.joint == loop.name:
                 self._drive_by_motor(i, motor, directions.coordinates[0])
@@ -129,11 +134,35 @@ class Writer:
         joint, last = len(self.joints), len(self.rows)
         self.constraints.append(at.CONSTRAINT.filled(OF_JOINT=joint, LAW=law, FIRST_ROW=start, LAST_ROW=last, HOLDS=holds))
 
-    def _drive(self, loop: Loop, coordinates: list[Measure]) -> None:
-        for k, drive in (loop.drive or {}).items():
-            target = {"TARGET": len(self.motors) + len(self.drives), "GAIN": 1.0}
-            self._constrain(BILATERAL, [(coordinates[k], f"drive of {coordinates[k].label}", {**self._default(at.POSITION), **target})])
+    def _hold(self, rows: list[tuple[Measure, str, dict[str, float]]], limits: tuple[float, float] | None) -> None:
+        """What a joint holds to zero: together, or row by row within the forces of its limits."""
+        if limits is None:
+            self._constrain(BILATERAL, rows, holds=True)
+            return
+        least, greatest = limits
+        for measure, label, numbers in rows:
+            if {-np.inf, 0.0, np.inf} >= {least, greatest} and least < greatest and np.isfinite([least, greatest]).any():
+                one_way = {**numbers, "SIGN": 1.0 if greatest > 0.0 else -1.0, "MARGIN": self.defaults.margin}
+                self._constrain(UNILATERAL, [(measure, label, one_way)], holds=True)
+            else:
+                self._constrain(BOXED, [(measure, label, {**numbers, "LEAST": least, "GREATEST": greatest})], holds=True)
+
+    def _drive(self, loop: Loop, coordinates: list[Measure], rates: list[Measure]) -> None:
+        """Prescribed coordinates and rates."""
+        law, least, greatest = (BILATERAL, -np.inf, np.inf) if loop.drive_limits is None else (BOXED, *loop.drive_limits)
+        wanted = [(coordinates[k], f"drive of {coordinates[k].label}", at.POSITION, f) for k, f in (loop.drive or {}).items()]
+        wanted += [(rates[k], f"drive of the rate of {rates[k].label}", at.VELOCITY, f) for k, f in (loop.velocity or {}).items()]
+        for measure, label, mode, drive in wanted:
+            target = {"TARGET": len(self.motors) + len(self.drives), "GAIN": 1.0, "LEAST": least, "GREATEST": greatest}
+            self._constrain(law, [(measure, label, {**self._default(mode), **target})])
             self.drives.append(drive)
+
+    def _limit_rates(self, speeds: list[Measure], most: float) -> None:
+        """No rate beyond `most`, either way; the speed of a ball joint is never negative."""
+        for m in speeds:
+            for sign in (-1.0,) if m.what == at.SPEED else (1.0, -1.0):
+                bound = {**self._default(at.VELOCITY), "SIGN": sign, "REST": -sign * most}
+                self._constrain(UNILATERAL, [(m, f"{m.label} velocity limit", bound)])
 
     def _act(self, loop: Loop, rates: list[Measure], strains: list[Measure]) -> None:
         """Stiffness, damping, friction: on every degree of freedom alike."""

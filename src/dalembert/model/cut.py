@@ -5,7 +5,7 @@
     fixed                               stays, so that bodies welded together move as one (massless frames could not move alone);
                                         fixed=False, or a compliance or strength: a loop joint like the others
     all others                          loop joint of the same name, with its damping, friction, stiffness, rest, limits, compliance,
-                                        strength, armature, drive
+                                        strength, armature, drive, and bounds of velocity and force
 
 Loops, rolling joints, blades, forces, shapes, motors and exclusions stay. q and v list the free bodies in the order of `bodies`. Refused:
 couplings of joints, which would couple loop joints; forces that are functions of q and v of the tree; free bodies without inertia, unless
@@ -65,14 +65,14 @@ def cut(model: Model, fixed: bool = True, lend: bool = False) -> Model:
 
 def _cut_joints(model: Model, fixed: bool) -> list[Joint]:
     """Joints that become loop joints."""
-    soft = [j.name for j in model.joints if j.compliance > 0.0 or j.damping_time > 0.0 or j.strength > 0.0]
+    soft = [j.name for j in model.joints if j.gives_way]
     return [j for j in model.joints if j.kind != "free" and not (j.kind == "fixed" and fixed and j.name not in soft)]
 
 
 def _loop(joint: Joint) -> Loop:
     acting = {what: getattr(joint, what) for what in ACTING}
     places = (joint.name, joint.kind, joint.parent, joint.child, joint.anchor, joint.axis, joint.axis2)
-    return Loop.build(*places, drive=joint.drive, **acting)
+    return Loop.build(*places, drive=joint.drive, velocity=joint.velocity, **acting)
 
 
 def _refuse(model: Model, loops: dict[str, Loop]) -> None:

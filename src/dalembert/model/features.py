@@ -8,7 +8,7 @@ that it sees: out of its motion, its energy and its report.
     join coordinates: gears, mimicking joints), nonholonomic (rolling, blades),
     contact (model/touching.py)
     loop damping, loop friction, loop stiffness, loop armature, loop limits, loop motors, loop drive (of joints that close loops)
-    compliance, strength (of all joints)
+    compliance, strength, velocity drive, velocity limits, force limits (of all joints)
 """
 
 from __future__ import annotations
@@ -57,8 +57,14 @@ def acting(model: Model) -> set[str]:
     joints: list[Any] = [*model.joints, *model.loops]
     if any(x.compliance > 0.0 or x.damping_time > 0.0 for x in joints):
         found.add("compliance")
-    if any(x.strength > 0.0 for x in joints):
+    if any(x.strength > 0.0 or x.torque_strength > 0.0 for x in joints):
         found.add("strength")
+    if any(x.velocity is not None for x in joints):
+        found.add("velocity drive")
+    if any(x.max_velocity > 0.0 for x in joints):
+        found.add("velocity limits")
+    if any(x.force_limits is not None or x.drive_limits is not None for x in joints):
+        found.add("force limits")
     if can_touch(model):
         found.add("contact")
     return found
@@ -94,14 +100,12 @@ def _of_forces(m: Model, feature: str) -> None:
     m._forces = {name: f for name, f in left if f is not None}
 
 
-def _compliance(m: Model) -> None:
-    _of_joints(compliance=0.0, damping_time=0.0)(m)
-    _of_loops(compliance=0.0, damping_time=0.0)(m)
+def _of_both(**values: Any) -> Callable[[Model], None]:
+    def remove(m: Model) -> None:
+        _of_joints(**values)(m)
+        _of_loops(**values)(m)
 
-
-def _strength(m: Model) -> None:
-    _of_joints(strength=0.0)(m)
-    _of_loops(strength=0.0)(m)
+    return remove
 
 
 def _loop_motors(m: Model) -> None:
@@ -141,8 +145,11 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
     "loop limits": _of_loops(limits=None),
     "loop motors": _loop_motors,
     "loop drive": _of_loops(drive=None),
-    "compliance": _compliance,
-    "strength": _strength,
+    "compliance": _of_both(compliance=0.0, damping_time=0.0),
+    "strength": _of_both(strength=0.0, torque_strength=0.0),
+    "velocity drive": _of_both(velocity=None),
+    "velocity limits": _of_both(max_velocity=0.0),
+    "force limits": _of_both(force_limits=None, drive_limits=None),
     "nonholonomic": lambda m: m._nonholonomic.clear(),
 }
 

@@ -27,10 +27,11 @@ SECOND = 8  # its second angle
 VECTOR = 9  # a . log(q)
 BEND = 10  # |log(q)|
 SPIN = 11  # rate alone: b . (omega_B - omega_A)
-HEIGHT = 12  # wheel or ball of radius `value`, centre at the place on B, axle b (0: a ball), over the plane of A with normal a
-HEADING = 13  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
-SIDEWAYS = 14  # rate alone: velocity of its lowest point along normal x heading
-BLADE = 15  # rate alone: velocity of the place on B along b
+SPEED = 12  # rate alone: of the turn of B from A, along what it is now: |omega_B - omega_A|
+HEIGHT = 13  # wheel or ball of radius `value`, centre at the place on B, axle b (0: a ball), over the plane of A with normal a
+HEADING = 14  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
+SIDEWAYS = 15  # rate alone: velocity of its lowest point along normal x heading
+BLADE = 16  # rate alone: velocity of the place on B along b
 
 # what a row asks of a measure
 POSITION, VELOCITY, INERTIA = 0, 1, 2
@@ -92,7 +93,7 @@ ROW = Record(
     Part("OF_MEASURE", 1, "what it is on"),
     Part("MODE", 1, "POSITION, VELOCITY or INERTIA"),
     Part("SIGN", 1, "1 or -1: residual = sign (measure - rest - gain target)"),
-    Part("REST", 1, "see above; of a velocity row not used"),
+    Part("REST", 1, "see above; of a velocity row: the rate that it asks for, or that bounds it"),
     Part("TARGET", 1, "which target; -1: none"),
     Part("GAIN", 1, "of the target"),
     Part("COMPLIANCE", 1, "eps, m/N or rad/(N m)"),

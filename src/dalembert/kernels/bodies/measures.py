@@ -19,6 +19,7 @@ With d from the place on A to that on B, p_A, p_B the joint frames in the world,
     VECTOR       a . w, w = log(q)         n = R(p_B) dexp^-T(w) a
     BEND         |w|                       n = R(p_B) w/|w|
     SPIN         (no value)                n = b
+    SPEED        (no value)                n along omega_B - omega_A as it is; 0 where nothing turns
     HEIGHT ...   lowest point of a wheel or ball: kernels/tree/constraints.py
 
 All hold at every pose, also where the joint does not. Three LOCK rows vanish where the frames agree and nowhere else, two TILT rows across
@@ -60,6 +61,7 @@ from dalembert.kernels.bodies.layout import (
     SECOND,
     SHIFT,
     SHIFT_WORLD,
+    SPEED,
     TILT,
     VALUE,
     VECTOR,
@@ -230,6 +232,17 @@ def write(J, m, column, q, torque, force):
         J[m, column + 3 + k] = force[k]
 
 
+@kernel
+def relative_spin(states, body_a, body_b, q_a, q_b):
+    """omega_B - omega_A, world axes."""
+    spin = ZERO
+    if body_b >= 0:
+        spin = rotate(q_b, (states[body_b, 7], states[body_b, 8], states[body_b, 9]))
+    if body_a >= 0:
+        spin = sub(spin, rotate(q_a, (states[body_a, 7], states[body_a, 8], states[body_a, 9])))
+    return spin
+
+
 @inline
 def is_angle(what):
     """Measures that go on beyond half a turn."""
@@ -257,6 +270,10 @@ def measure_joint(system, joint, states, values, J):
         f, n, at_a, at_b = ZERO, ZERO, place_a, place_b
         if on_places(what):
             value, f, at_a, at_b = shift_of(system, at, what, p_a, p_b, place_a, place_b)
+        elif what == SPEED:
+            value, n = 0.0, relative_spin(states, body_a, body_b, q_a, q_b)
+            if dot(n, n) > 0.0:
+                n = unit(n)
         else:
             value, n = turn_of(system, at, what, q, p_a, p_b)
             if is_angle(what):

@@ -24,6 +24,7 @@ from dalembert.registry import register
 HANDLES = (
     "free", "pivot", "tree", "gravity", "damping", "stiffness", "joint friction", "limits", "spherical limits", "spring", "wrench",
     "forces",    "motors", "loops", "nonholonomic", "contact", "control", "compliance", "strength", "drive", "loop drive",
+    "velocity drive", "velocity limits", "force limits",
     "armature", "loop damping", "loop friction", "loop armature", "loop stiffness", "loop limits", "loop motors",
 )  # fmt: skip
 
