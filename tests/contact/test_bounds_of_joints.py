@@ -186,7 +186,9 @@ def beam(**joint):
     return m
 
 
-@pytest.mark.parametrize(("joint", "breaks"), [({"torque_strength": 9.7}, True), ({"torque_strength": 9.9}, False), ({"strength": 19.7}, False)])
+@pytest.mark.parametrize(
+    ("joint", "breaks"), [({"torque_strength": 9.7}, True), ({"torque_strength": 9.9}, False), ({"strength": 19.7}, False)]
+)
 def test_a_beam_breaks_by_its_torque(joint, breaks):
     """It carries 9.81 N m and 19.62 N, from the first step on."""
     traj = dal.simulate(beam(**joint), "spook", h=1e-3, t_end=0.1)

@@ -27,6 +27,7 @@ from dalembert.contact.scene import Scene
 from dalembert.contact.solver import SolverOptions, StepSolver
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
+from dalembert.kernels.bodies.couplings import lend
 from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
 from dalembert.kernels.bodies.loads import add_loads
 from dalembert.kernels.bodies.measures import measure
@@ -91,6 +92,7 @@ class Machine:
         count = self.bodies.count
         self.joints, self.constraints, self.joint_rows = count(layout.JOINTS), count(layout.CONSTRAINTS), count(layout.ROWS)
         self.motors, self.rotors = count(layout.MOTORS), count(layout.ROTORS)
+        self.companions = count(layout.COMPANIONS)  # bodies of a step behind the n that are there: kernels/bodies/couplings.py
         self.impacts = Impacts(self)
         torques = [contact_rows.TORSION, contact_rows.ROLLING]
         self.has_torques = self.detector is not None and bool((self.detector.materials[:, torques] > 0.0).any())
@@ -103,8 +105,10 @@ class Machine:
         self.held = np.zeros(6 * n)
         self.account, self.impulse = np.zeros(len(COLUMNS)), np.zeros(6)
         # arrays of a step
-        self.push, self.before, self.free, self.x = (np.zeros(6 * n) for _ in range(4))
-        self.masses, self.inverse = np.zeros((n, 6, 6)), np.zeros((n, 6, 6))
+        whole = n + self.companions
+        self.push, self.before, self.free, self.x = (np.zeros(6 * whole) for _ in range(4))
+        self.masses, self.inverse = np.zeros((whole, 6, 6)), np.zeros((whole, 6, 6))
+        self.masses[n:], self.inverse[n:] = np.eye(6), np.eye(6)
         self.mode = np.zeros(n, dtype=np.int64)
         self._stiffness = np.zeros((n, 3, 3))
         self.inputs = np.full(self.motors, np.nan)  # of motors; NaN: off
@@ -165,6 +169,7 @@ class Machine:
         if self.joints:
             stiffness(self.bodies.system, h, self.states, self.rows.J, self.joint_lam, self._stiffness)
             found.stiffened = int(stiffen(h, self._stiffness, self.masses, self.inverse, self.free))
+        self._lend()
         self._solve(ordinary, found)
         self._enter(h, ordinary, energy)
         way = self.x
@@ -185,7 +190,7 @@ class Machine:
         fine = motion.advance(h, way, self.mode, self.states)
         if way is not self.x:
             motion.kick(h, self.x, self.mode, self.states)
-        self.account[NUMERICAL] += self._kinetic() - h * float(self.bodies.weight @ way)
+        self.account[NUMERICAL] += self._kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
         return bool(fine)
 
     def _kinetic(self) -> float:
@@ -198,10 +203,11 @@ class Machine:
         return found
 
     def _known_forces(self, t: float) -> None:
-        self.push[:] = self.bodies.weight
-        self.push += self.held
+        push = self.push[: 6 * self.n]
+        push[:] = self.bodies.weight
+        push += self.held
         if len(self.tree_work):
-            add_loads(self.bodies.tree, self.tree_work, self.states, self.bodies.com, self.push)
+            add_loads(self.bodies.tree, self.tree_work, self.states, self.bodies.com, push)
         if self.motors:
             measure(self.bodies.system, self.states, self.room.values, self.room.J_measures)
             add_motor_forces(self.bodies.system, self.inputs, self.room.J_measures, self.push)
@@ -216,7 +222,8 @@ class Machine:
         """Contacts near the bodies, and those on their way; False where a state is not finite."""
         if self.detector is None:
             return True
-        speed = np.sqrt((self.free.reshape(-1, 6)[:, 3:] ** 2).sum(1)) + self.size * np.sqrt((self.free.reshape(-1, 6)[:, :3] ** 2).sum(1))
+        free = self.free[: 6 * self.n].reshape(-1, 6)
+        speed = np.sqrt((free[:, 3:] ** 2).sum(1)) + self.size * np.sqrt((free[:, :3] ** 2).sum(1))
         reach = np.maximum(abs(h) * speed - 0.5 * self.settings.margin, 0.0)
         count = self.detector.detect(self.states[:, :3].copy(), self.states[:, 3:7].copy(), reach)
         if count < 0:
@@ -280,10 +287,15 @@ class Machine:
         found.factorisations += result.factorisations
         found.converged = found.converged and result.ok
 
+    def _lend(self) -> None:
+        if self.companions:
+            lend(self.bodies.system, self.rows.bodies, self.rows.J, self.masses, self.inverse, self.before, self.free)
+
     def _strike(self, t: float, h: float, n: int, energy: float, found: Report) -> float:
         """Impacts before the step: velocities of the step before jump. Returns the kinetic energy behind them."""
         assert self.detector is not None
         self._assemble(t, h, n)
+        self._lend()
         last = self.before.copy()
         gap = self.detector.contacts.gap[self.chosen[:n]]
         self.impacts.begin(n)
@@ -310,7 +322,8 @@ class Machine:
             rows, self.rows.first, self.rows.kind[:m], self.rows.bodies, self.rows.J, self.lam, self.x, self.before, True, self.columns,
             self.account,
         )  # fmt: skip
-        others = self.push - self.bodies.weight
+        others = self.push.copy()
+        others[: 6 * self.n] -= self.bodies.weight
         work = 0.5 * h * float(others @ (self.x + self.before))
         self.account[FORCES] += work
         self.account[NUMERICAL] += motion.exchange(self.masses, self.x, self.before, self.free) - energy - work
@@ -331,6 +344,8 @@ class Machine:
             over = (self.forces > self.bodies.strength) & (self.intact[:, None] == 1)
             self.events += [(BROKEN, float(j), -1.0, float(self.forces[j, k])) for j, k in np.argwhere(over)]
             self.intact[over.any(axis=1)] = 0
+            gone = {self.bodies.joints[j] for j in np.flatnonzero(self.intact == 0)}
+            self.intact[[j for j, name in enumerate(self.bodies.joints) if gone & {*self.bodies.coupled.get(name, ())}]] = 0
 
     def _remember(self, n: int, found: Report) -> None:
         self.joint_lam[:] = self.lam[: self.joint_rows]

@@ -14,6 +14,8 @@
     velocity motor        rate - u/gear            BOXED        gamma = 1/(gear^2 kv); BILATERAL without a limit
     position motor        coordinate - u/gear      BOXED        eps = 1/(gear^2 kp), tau = kv/kp; BILATERAL without a limit
 
+    coupling              q_child - p(q_parent)    BILATERAL    as what a joint holds; BOXED with force limits (kernels/bodies/couplings.py)
+
 A torque motor is no row but a known force. A ball joint measures its rates by its three spins, in child axes, its strains by its rotation
 vector, its limits by the length of that. Motors follow their laws (model/motors.py) with the rate at the end of the step and the
 coordinate at its start, ahead by h/4 of the change of the rate (4.31).
@@ -69,6 +71,9 @@ class Writer:
     measure_labels: list[tuple[str, str]] = field(default_factory=list)
     row_labels: list[tuple[str, str]] = field(default_factory=list)
     coordinates: dict[tuple[str, int], int] = field(default_factory=dict)
+    couplings: list[list[float]] = field(default_factory=list)
+    coupled: dict[str, tuple[str, str]] = field(default_factory=dict)  # coupling -> joints
+    companions: int = 0
 
     def __post_init__(self) -> None:
         self.motor_records = [at.MOTOR.filled(MOTOR_JOINT=-1) for _ in self.motors]
@@ -100,6 +105,38 @@ class Writer:
         self._constrain(BILATERAL, rows, holds=True)
         self._close()
 
+    def add_coupling(self, loop: Loop, bodies: int) -> None:
+        """A coupling of two joints that are written already; bodies: number of free bodies, behind which companions stand."""
+        child, parent = self.coordinates[loop.child, 0], self.coordinates.get((loop.parent, 0), -1)
+        ends = [int(e) for name in (loop.child, loop.parent) for e in self._bodies_of(name)]
+        assert loop.polynomial is not None  # Loop.build
+        record = at.COUPLING.filled(MEASURE_C=child, MEASURE_P=parent, ENDS=ends, TERMS=len(loop.polynomial))
+        self.couplings.append([*record[:-1], *loop.polynomial])
+        own = list(dict.fromkeys(e for e in ends if e >= 0))
+        soft = {"COMPLIANCE": loop.compliance or self.defaults.eps, "TAU": loop.damping_time, "OTHER": len(self.couplings) - 1}
+        soft["STEPS"] = 0.0 if loop.damping_time > 0.0 else self.defaults.steps
+        law, bounds = BILATERAL, {}
+        if loop.force_limits is not None:
+            law, bounds = BOXED, dict(zip(("LEAST", "GREATEST"), loop.force_limits, strict=True))
+        slots, second = (len(own) - 1, bodies + self.companions) if len(own) > 2 else (0, own[1] if len(own) > 1 else -1)
+        for i, body in enumerate(own[1:] if slots else ()):
+            self._couple(loop.name, BILATERAL, body, second, f"share {i + 1}", {**soft, "MODE": at.PICKED, "SLOTS": i, "COMPLIANCE": 0.0})
+        self._couple(loop.name, law, own[0], second, "coupling", {**soft, **bounds, "MODE": at.COUPLED, "SLOTS": slots})
+        self.companions += int(slots > 0)
+        self.coupled[loop.name] = (loop.child, loop.parent)
+
+    def _couple(self, name: str, law: int, a: int, b: int, label: str, numbers: dict[str, float]) -> None:
+        """One row of a coupling, as a joint between two bodies that measures nothing."""
+        self._open(name, {"BODY_A": a, "BODY_B": b, "FRAME_A": (1, 0, 0, 0), "FRAME_B": (1, 0, 0, 0)})
+        self._constrain(law, [(None, label, numbers)])
+        self._close()
+
+    def _bodies_of(self, joint: str) -> tuple[float, float]:
+        if joint not in self.joint_names:
+            return -1, -1
+        record = self.joints[self.joint_names.index(joint)]
+        return record[at.BODY_A], record[at.BODY_B]
+
     # parts of a joint ----------------------------------------------------------------------------------------------------------------
 
     def _open(self, name: str, ends: dict[str, Any]) -> None:
@@ -124,12 +161,12 @@ class Writer:
             self.measure_labels.append((self.joint_names[-1], measure.label))
         return self._known[key]
 
-    def _constrain(self, law: int, rows: Sequence[tuple[Measure, str, dict[str, float]]], holds: bool = False) -> None:
+    def _constrain(self, law: int, rows: Sequence[tuple[Measure | None, str, dict[str, float]]], holds: bool = False) -> None:
         """One constraint with a row for each (measure, label, numbers)."""
         start = len(self.rows)
         for measure, label, numbers in rows:
             given = {"SIGN": 1.0, "TARGET": -1, "LEAST": -np.inf, "GREATEST": np.inf, **numbers}
-            self.rows.append(at.ROW.filled(OF_MEASURE=self._measure(measure), **given))
+            self.rows.append(at.ROW.filled(OF_MEASURE=-1 if measure is None else self._measure(measure), **given))
             self.row_labels.append((self.joint_names[-1], label))
         joint, last = len(self.joints), len(self.rows)
         self.constraints.append(at.CONSTRAINT.filled(OF_JOINT=joint, LAW=law, FIRST_ROW=start, LAST_ROW=last, HOLDS=holds))
@@ -217,9 +254,14 @@ class Writer:
         for record, drive in zip(drives, self.drives, strict=True):
             record[at.TABLE] = table
             table += len(drive.coefficients)
+        starts_of = table + np.concatenate([[0], np.cumsum([len(c) for c in self.couplings])])
+        for row in self.rows:
+            if row[at.MODE] >= at.COUPLED:
+                row[at.OTHER] = starts_of[int(row[at.OTHER])]
         header = [len(part) for part in parts] + starts[:-1]
         words = ("JOINTS", "MEASURES", "CONSTRAINTS", "ROWS", "MOTORS", "DRIVES")
         names = (*words, *(f"AT_{word}" for word in words))
-        head = at.HEADER.filled(ROTORS=len(self.rotors), **dict(zip(names, header, strict=True)))
+        head = at.HEADER.filled(ROTORS=len(self.rotors), COMPANIONS=self.companions, **dict(zip(names, header, strict=True)))
         records = (x for part in parts for record in part for x in record)
-        return np.array([*head, *records, *(x for d in self.drives for x in d.coefficients)])
+        tables = [*(x for d in self.drives for x in d.coefficients), *(x for c in self.couplings for x in c)]
+        return np.array([*head, *records, *tables])

@@ -87,6 +87,7 @@ class BodySystem:
     strength: Array  # (joints, 2) N, N m; infinite where a joint cannot break
     measures: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, str], ...]
+    coupled: dict[str, tuple[str, str]]  # coupling -> the joints that it couples
     coordinates: dict[tuple[str, int], int]  # (joint, number of its coordinate) -> measure, where something acts on the joint
     drives: tuple[Drive | TableDrive, ...]  # machine code lives as long as these
     system: Array  # kernels/bodies/layout.py
@@ -157,6 +158,7 @@ def compile_bodies(model: Model, eps: float = EPS, steps: float = STEPS, margin:
         strength=np.array([strengths.get(name, (np.inf, np.inf)) for name in writer.joint_names]).reshape(-1, 2),
         measures=tuple(writer.measure_labels),
         rows=tuple(writer.row_labels),
+        coupled=writer.coupled,
         coordinates=writer.coordinates,
         drives=tuple(writer.drives),
         system=writer.array(),
@@ -172,6 +174,8 @@ def _write(model: Model, of: dict[str, tuple[int, Rigid | None]], defaults: Defa
     """All joints, and the names of those that move nothing. of: body -> (index, the whole that it is part of)."""
     writer, left_out = Writer(defaults, tuple(model.motors)), []
     for loop in model.loops:
+        if loop.kind == "coupling":
+            continue
         if of[loop.parent][0] == of[loop.child][0]:
             left_out.append(loop.name)
         else:
@@ -181,6 +185,12 @@ def _write(model: Model, of: dict[str, tuple[int, Rigid | None]], defaults: Defa
             left_out.append(joint.name)
         else:
             writer.add_nonholonomic(joint, **_ends(of, joint, joint.anchor if joint.point is None else joint.point, ONE))
+    for loop in model.loops:
+        if loop.kind == "coupling":
+            if loop.child in left_out or loop.parent in left_out:
+                left_out.append(loop.name)
+            else:
+                writer.add_coupling(loop, 1 + max(body for body, _ in of.values()))
     return writer, left_out
 
 
@@ -219,9 +229,6 @@ def _refuse(model: Model) -> None:
     jointed = [j.name for j in model.joints if j.kind != "free" and (j.kind != "fixed" or j.gives_way)]
     if jointed:
         raise UnsupportedError(f"{who}: joints {', '.join(map(repr, jointed))} belong to the tree; cut the model free first.")
-    coupled = [x.name for x in model.loops if x.kind == "coupling"]
-    if coupled:
-        raise UnsupportedError(f"{who}: couplings {', '.join(map(repr, coupled))} join coordinates of joints, which it has none of.")
     for what in ("friction", "armature"):
         held = [j.name for j in model.joints if getattr(j, what) > 0.0]
         if held:

@@ -7,7 +7,8 @@ that it sees: out of its motion, its energy and its report.
     drive (of joints), spring, wrench, function and those of further forces (model/forces), motors, loops, couplings (those of loops that
     join coordinates: gears, mimicking joints), nonholonomic (rolling, blades),
     contact (model/touching.py)
-    loop damping, loop friction, loop stiffness, loop armature, loop limits, loop motors, loop drive (of joints that close loops)
+    loop damping, loop friction, loop stiffness, loop armature, loop limits, loop motors, loop drive, loop couplings (of joints that close
+    loops)
     compliance, strength, velocity drive, velocity limits, force limits (of all joints)
 """
 
@@ -47,6 +48,8 @@ def acting(model: Model) -> set[str]:
         if joint.limits is not None:
             found.add("spherical limits" if joint.kind == "spherical" else "limits")
     for loop in model.loops:
+        if loop.kind == "coupling" and any(end not in (*model._joints, WORLD) for end in (loop.parent, loop.child)):
+            found.add("loop couplings")
         found |= {f"loop {w}" for w in ("damping", "friction", "stiffness", "armature") if getattr(loop, w) > 0.0}
         if loop.limits is not None:
             found.add("loop limits")
@@ -121,6 +124,11 @@ def _couplings(m: Model) -> None:
     m._loops = {name: x for name, x in m._loops.items() if x.kind != "coupling"}
 
 
+def _loop_couplings(m: Model) -> None:
+    kept = (*m._joints, WORLD)
+    m._loops = {name: x for name, x in m._loops.items() if x.kind != "coupling" or (x.parent in kept and x.child in kept)}
+
+
 def _gravity(m: Model) -> None:
     m.gravity = validate.frozen(np.zeros(3))
 
@@ -138,6 +146,7 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
     "motors": lambda m: m._motors.clear(),
     "loops": _loops,
     "couplings": _couplings,
+    "loop couplings": _loop_couplings,
     "loop damping": _of_loops(damping=0.0),
     "loop friction": _of_loops(friction=0.0),
     "loop stiffness": _of_loops(stiffness=0.0, rest=0.0),

@@ -55,6 +55,7 @@ class Loop:
     anchor: a point of the parent; point: the point of the child that is to meet it (for a distance: to keep its length from it).
     turn: quaternion that takes the child from its reference orientation to the one it is to have there (1: it stands right already).
     A coupling has joints as parent and child: q_child = polynomial[0] + polynomial[1] q_parent + ...; a constant if parent is "world".
+    Where these close loops (of a machine cut free: all), it is known to body coordinates alone, and `errors` leaves it out.
     damping, friction, stiffness, limits, rest, armature: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py,
     with angles in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time, strength: of all kinds
     but couplings, which no force can break. drive, velocity, max_velocity, force_limits, drive_limits, torque_strength: as of a joint.
@@ -294,7 +295,8 @@ def errors(model: Model, q: Array) -> dict[str, Array]:
     out = {}
     for loop in model.loops:
         if loop.kind == "coupling":
-            out[loop.name] = _uncoupled(loop, q, at)
+            if loop.child in at:
+                out[loop.name] = _uncoupled(loop, q, at)
             continue
         d = point_in_world(model, found, loop.child, loop.point) - point_in_world(model, found, loop.parent, loop.anchor)
         child = _since(found, model.body(loop.child), loop.turn)

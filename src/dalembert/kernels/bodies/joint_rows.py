@@ -36,6 +36,7 @@ from dalembert.kernels.bodies.layout import (
     COMPLIANCE,
     CONSTRAINT_SIZE,
     CONSTRAINTS,
+    COUPLED,
     FIRST_ROW,
     GAIN,
     GAMMA,
@@ -51,6 +52,7 @@ from dalembert.kernels.bodies.layout import (
     MODE,
     OF_JOINT,
     OF_MEASURE,
+    PICKED,
     REST,
     ROW_SIZE,
     ROWS,
@@ -60,6 +62,7 @@ from dalembert.kernels.bodies.layout import (
     TAU,
     VELOCITY,
 )
+from dalembert.kernels.bodies.couplings import write_coupled
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.motion import OMEGA, along
 from dalembert.kernels.bodies.targets import prescribe
@@ -99,8 +102,12 @@ def write_row(system, at, r, h, x, law, body_a, body_b, values, J_measures, targ
     which, mode, target, rate = int(system[at + TARGET]), int(system[at + MODE]), 0.0, 0.0
     if which >= 0:
         target, rate = system[at + GAIN] * targets[which], system[at + GAIN] * rates[which]
-    for k in range(12):
-        J[r, k] = sign * J_measures[m, k]
+    g = 0.0
+    if mode >= COUPLED:
+        g = write_coupled(system, at, r, mode, body_a, body_b, values, J_measures, x, J)
+    else:
+        for k in range(12):
+            J[r, k] = sign * J_measures[m, k]
     last = along(J, r, x, body_a, body_b)
     if mode == INERTIA:
         b[r] = -last if target != target else -target
@@ -109,6 +116,8 @@ def write_row(system, at, r, h, x, law, body_a, body_b, values, J_measures, targ
     if mode == VELOCITY:
         g = max(last - sign * system[at + REST], 0.0)  # of a bound: how far the rate is from it
         far = law == UNILATERAL and g > REACH * abs(last) + JUMP
+    elif mode >= COUPLED:
+        far = False
     else:
         g = sign * (values[m] - system[at + REST] - target)
         far = law == UNILATERAL and g > system[at + MARGIN] + h * (REACH * abs(last) + JUMP)
@@ -121,6 +130,8 @@ def write_row(system, at, r, h, x, law, body_a, body_b, values, J_measures, targ
     sigma[r] = system[at + GAMMA] / h + 4.0 * system[at + COMPLIANCE] * Y / (h * h)
     if mode == VELOCITY:
         b[r] = -sign * (system[at + REST] + target + 0.5 * h * rate)
+    elif mode == PICKED:
+        b[r] = 0.0
     elif law == UNILATERAL and g > 0.0:
         b[r] = g / h
     else:

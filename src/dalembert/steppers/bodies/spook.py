@@ -26,6 +26,7 @@ HANDLES = (
     "forces",    "motors", "loops", "nonholonomic", "contact", "control", "compliance", "strength", "drive", "loop drive",
     "velocity drive", "velocity limits", "force limits",
     "armature", "loop damping", "loop friction", "loop armature", "loop stiffness", "loop limits", "loop motors",
+    "loop couplings",
 )  # fmt: skip
 
 
