@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, FRICTION, NUMERICAL, columns_of
+from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, FRICTION, NUMERICAL, STIFFNESS, columns_of
 from dalembert.contact.coulomb import CoulombSolver
 from dalembert.contact.detector import Detector
 from dalembert.contact.impacts import WHEN, Impacts
@@ -28,8 +28,8 @@ from dalembert.contact.solver import SolverOptions, StepSolver
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.couplings import lend
-from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
-from dalembert.kernels.bodies.loads import add_loads
+from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy, strain_energy
+from dalembert.kernels.bodies.loads import add_loads, load_potential
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.stiffening import stiffen, stiffness
 from dalembert.kernels.bodies.targets import add_motor_forces
@@ -116,6 +116,7 @@ class Machine:
         self.tree_work = self.bodies.tree_work()
         self.forces = np.zeros((self.joints, 2))
         self._joint_columns = columns_of(self.bodies)
+        self.springs = bool((self._joint_columns == STIFFNESS).any())
         self._grow(64)
         self.h = 0.0  # of the last step
         self.contacts = 0  # of the last step that were rows of it
@@ -156,6 +157,7 @@ class Machine:
         found, self.events, self.h = Report(), [], h
         self.impacts.times = []
         energy = self._kinetic()
+        self._store(-1.0)
         self._known_forces(t)
         self._prepare(h, found)
         if not self._detect(h):
@@ -191,7 +193,17 @@ class Machine:
         if way is not self.x:
             motion.kick(h, self.x, self.mode, self.states)
         self.account[NUMERICAL] += self._kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
+        self._store(1.0)
         return bool(fine)
+
+    def _store(self, sign: float) -> None:
+        """The energy of springs at the node, beside what they did: what is left of both is what the step makes of them."""
+        b, room = self.bodies, self.room
+        if self.springs:
+            measure(b.system, self.states, room.values, room.J_measures)
+            self.account[STIFFNESS] += sign * strain_energy(b.system, room.values)
+        if len(self.tree_work):
+            self.account[FORCES] += sign * load_potential(b.tree, self.tree_work, self.states, b.com)
 
     def _kinetic(self) -> float:
         """Kinetic energy of the node: of bodies and rotors."""
@@ -314,8 +326,8 @@ class Machine:
     def _enter(self, h: float, n: int, energy: float) -> None:
         """Work of every row, lam J (x + x_k)/2, of known forces, and what the discretisation of rotation and weight adds.
 
-        kinetic + potential at the end - at the start = sum of all columns, to round-off, where no spring acts. The kinetic energy at the
-        end is added by `step`.
+        kinetic + potential at the end - at the start = sum of all columns, to round-off. The kinetic energy at the end is added by
+        `_advance`, and so is what springs have stored.
         """
         m, rows = self.constraints + n + self.torques, self.joint_rows + 3 * n + self.torques
         contact_rows.works(

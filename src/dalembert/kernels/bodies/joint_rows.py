@@ -53,6 +53,7 @@ from dalembert.kernels.bodies.layout import (
     OF_JOINT,
     OF_MEASURE,
     PICKED,
+    POSITION,
     REST,
     ROW_SIZE,
     ROWS,
@@ -66,7 +67,7 @@ from dalembert.kernels.bodies.couplings import write_coupled
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.motion import OMEGA, along
 from dalembert.kernels.bodies.targets import prescribe
-from dalembert.kernels.contact.codes import BOXED, UNILATERAL
+from dalembert.kernels.contact.codes import BILATERAL, BOXED, UNILATERAL
 from dalembert.kernels.quat import load, rotate_inverse
 from dalembert.kernels.smallmat import axpy, cross, dot, load3, sub
 
@@ -209,6 +210,26 @@ def rotor_energy(system, states, J_measures):
             if int(system[row + MODE]) == INERTIA:
                 rate = rate_of(J_measures, int(system[row + OF_MEASURE]), states, int(system[joint + BODY_A]), int(system[joint + BODY_B]))
                 total += 0.5 * system[row + ARMATURE] * rate * rate
+    return total
+
+
+@inline
+def is_spring(system, at, row):
+    """Whether a row, with the record of its constraint at `at`, is the stiffness of a joint: on a coordinate, without a target."""
+    free = system[at + HOLDS] == 0.0 and int(system[at + LAW]) == BILATERAL
+    return free and int(system[row + MODE]) == POSITION and system[row + TARGET] < 0.0
+
+
+@kernel
+def strain_energy(system, values):
+    """sum (value - rest)^2/(2 eps) of the stiffness of joints, J; values: of `measure`."""
+    total = 0.0
+    for c in range(int(system[CONSTRAINTS])):
+        at = int(system[AT_CONSTRAINTS]) + c * CONSTRAINT_SIZE
+        row = int(system[AT_ROWS]) + int(system[at + FIRST_ROW]) * ROW_SIZE
+        if is_spring(system, at, row):
+            strain = values[int(system[row + OF_MEASURE])] - system[row + REST]
+            total += 0.5 * strain * strain / system[row + COMPLIANCE]
     return total
 
 
