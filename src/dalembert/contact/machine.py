@@ -31,6 +31,7 @@ from dalembert.kernels.bodies.couplings import lend
 from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy, strain_energy
 from dalembert.kernels.bodies.loads import add_loads, load_potential
 from dalembert.kernels.bodies.measures import measure
+from dalembert.kernels.bodies.nonlinear import correct_rows
 from dalembert.kernels.bodies.stiffening import stiffen, stiffness
 from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact import rows as contact_rows
@@ -59,6 +60,7 @@ class Settings:
     threshold: float = 0.05
     push: float = 1.0
     sweeps: int = 50
+    newton: int = 0
     max_time: float = math.inf
 
 
@@ -173,6 +175,8 @@ class Machine:
             found.stiffened = int(stiffen(h, self._stiffness, self.masses, self.inverse, self.free))
         self._lend()
         self._solve(ordinary, found)
+        if self.settings.newton and self.joints:
+            self._iterate(h, ordinary, found)
         self._enter(h, ordinary, energy)
         way = self.x
         if strikes:
@@ -298,6 +302,20 @@ class Machine:
         found.residual = max(found.residual, result.residual)
         found.factorisations += result.factorisations
         found.converged = found.converged and result.ok
+
+    def _iterate(self, h: float, n: int, found: Report) -> None:
+        """Newton's iteration on the nonlinear stepper: kernels/bodies/nonlinear.py. Ends where b changes by no more than the tolerance."""
+        b, r, now = self.bodies, self.rows, self.room.values.copy()
+        J, values, trial = np.zeros_like(self.room.J_measures), [now.copy(), now.copy()], self.states.copy()
+        motion.advance(-h, self.before, self.mode, trial)
+        measure(b.system, trial, values[0], J)
+        for _ in range(self.settings.newton):
+            trial[:], values[1][:] = self.states, now
+            motion.advance(h, self.x, self.mode, trial)
+            measure(b.system, trial, values[1], J)
+            if correct_rows(b.system, h, self.x, self.intact, values[0], now, values[1], J, r.bodies, r.J, r.b) <= self.settings.tol:
+                return
+            self._solve(n, found)
 
     def _lend(self) -> None:
         if self.companions:

@@ -59,6 +59,13 @@ register(
         ),
         Option("threshold", 0.05, "slower impacts have no restitution", "m/s", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("push", 1.0, "penetration is undone no faster than this", "m/s", _positive, "a number > 0"),
+        Option(
+            "newton",
+            0,
+            "iterations of a step on the nonlinear stepper (4.27); 0: its linearisation (4.31)",
+            valid=lambda n: n >= 0,
+            expected="a whole number >= 0",
+        ),
         Option("contacts", "all", "keep the contacts of every node in traj.contacts, or none", words=("all", "none")),
         Option(
             "max_time", 0.0, "wall time per step after which the best solution so far is taken; 0: none", "s", lambda x: x >= 0.0, ">= 0"
