@@ -19,7 +19,7 @@ def run(model: Model, t_end: float, h: float = H, **more):
 
 def test_every_scene_with_contacts_has_a_check():
     models = {name: scenes.find(name).model() for name in scenes.names()}
-    assert {name for name, m in models.items() if isinstance(m, Model) and can_touch(m)} == set(NAMES)
+    assert {name for name, m in models.items() if isinstance(m, Model) and can_touch(m)} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

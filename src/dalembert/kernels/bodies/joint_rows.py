@@ -24,6 +24,7 @@ joint keep their places as rows that do nothing: J = 0, lam = 0.
 import math
 
 from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.bodies.couplings import write_coupled
 from dalembert.kernels.bodies.layout import (
     ARM_A,
     ARM_B,
@@ -63,7 +64,6 @@ from dalembert.kernels.bodies.layout import (
     TAU,
     VELOCITY,
 )
-from dalembert.kernels.bodies.couplings import write_coupled
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.motion import OMEGA, along
 from dalembert.kernels.bodies.targets import prescribe
