@@ -17,7 +17,7 @@ def two_locks(gap, **more):
 
 
 def test_two_locks_that_disagree_are_refused_by_name():
-    with pytest.raises(dal.AssemblyError, match="'left'.*contradict|'right'.*contradict") as found:
+    with pytest.raises(dal.AssemblyError, match=r"'left'.*contradict|'right'.*contradict") as found:
         dal.simulate(two_locks(0.1), "spook", h=H, t_end=0.1)
     assert set(found.value.errors) == {"left", "right"}
     assert max(found.value.errors.values()) == pytest.approx(0.05, rel=1e-3)  # each gives half
@@ -51,7 +51,7 @@ def test_a_loop_that_is_too_long_is_refused_and_one_that_is_only_open_closes():
 def test_a_drive_beyond_the_reach_of_its_loop_is_refused():
     m = triangle(1.2)
     m.add_loop("rod", "revolute", "world", "bar1", (1.2, 0, 0), (0, 1, 0), drive=1.5)  # laid flat, outward: bar0 cannot reach it
-    with pytest.raises(dal.AssemblyError, match="'rod'|'top'"):
+    with pytest.raises(dal.AssemblyError, match=r"'rod'|'top'"):
         dal.simulate(m, "spook", h=H, t_end=0.1)
 
 

@@ -7,8 +7,8 @@
     all others                          loop joint of the same name, with its damping, friction, stiffness, rest, limits, compliance,
                                         strength, armature, drive, and bounds of velocity and force
 
-Loops, rolling joints, blades, forces, shapes, motors and exclusions stay; couplings of joints then couple loop joints.
-q and v list the free bodies in the order of `bodies`. Refused: forces that are functions of q and v of the tree; free bodies without inertia, unless
+Loops, rolling joints, blades, forces, shapes, motors and exclusions stay; couplings of joints then couple loop joints. q and v list the
+free bodies in the order of `bodies`. Refused: forces that are functions of q and v of the tree; free bodies without inertia, unless
 lend=True gives them some (model/light.py).
 
 The state of the cut model is that of the bodies: `body_state` gives it from joint coordinates, `joint_state` gives joint coordinates back,

@@ -109,7 +109,7 @@ def bars(traj: Any) -> Array:
 
 
 def _passes(traj: Any) -> list[Finding]:
-    """-90 degrees first at 0.88303 s, then every half period of 3.53211 s (energy integral); violations are of the size (1 + 2 d) h^2 v^2/4."""
+    """-90 degrees first at 0.88303 s, then every half period of 3.53211 s (energy integral); gaps are of the size (1 + 2 d) h^2 v^2/4."""
     f = bars(traj)
     k = np.flatnonzero(np.diff(np.sign(f[:, 0] + np.pi / 2)))
     exact = 0.88303 + 0.5 * 3.53211 * np.arange(len(k))
