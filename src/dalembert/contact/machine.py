@@ -326,11 +326,11 @@ class Machine:
         assert self.detector is not None
         self._assemble(t, h, n)
         self._lend()
-        last = self.before.copy()
         gap = self.detector.contacts.gap[self.chosen[:n]]
         self.impacts.begin(n)
-        allowed = np.arange(n) >= self._chosen[0]
-        self.x[:] = last + self.impacts.jump(n, last, gap, self.rates[:n].copy(), h, allowed, found)
+        allowed, spins = np.arange(n) >= self._chosen[0], self.impacts.spins
+        last = spins.rates(h, self.before)
+        self.x[:] = spins.sines(h, last + self.impacts.jump(n, last, gap, self.rates[:n].copy(), h, allowed, found))
         motion.kick(h, self.x, self.mode, self.states)
         self.rates_of_rotors[:] = np.nan
         after = self._kinetic()

@@ -4,7 +4,7 @@ With g_{k-1}, g_k known and q_{k+1} = q_k + h x by the last iterate x, the stepp
 
     eps lam/h + (g_{k+1} + 2 g_k + g_{k-1})/4 + tau G_{k+1} x = 0
 
-Times (4/h) Y, and with the G_k of the first iterate for d/dx (columns are G_k^T in the stepper itself): the row J x + b + sigma lam = 0 with
+Times (4/h) Y, and with the G_k of the first iterate for d/dx (columns are G_k^T in the stepper): the row J x + b + sigma lam = 0 with
 
     b = (4/h) Y ((g_{k+1} + 2 g_k + g_{k-1})/4 + tau G_{k+1} x) - G_k x
 
