@@ -141,7 +141,8 @@ class Impacts:
         soft = np.isin(column, SOFT)
         sigma[:r0][soft], b[:r0][soft] = NEVER, 0.0
         boxed = law == BOXED
-        low[:r0][boxed], high[:r0][boxed] = 0.0, 0.0
+        for bound in (low, high):  # what is bounded gives no impulse; a side without a bound does
+            bound[:r0][boxed & np.isfinite(bound[:r0])] = 0.0
         return StepProblem(
             r.bodies[which], r.kind[which], first, r.J[take], b, sigma, r.mu[which], self.spins.masses, self.spins.inverse, v.copy(),
             low, high, v.copy(), np.zeros(len(take)), check=False,

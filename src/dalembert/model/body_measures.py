@@ -153,6 +153,12 @@ def rotors(loop: Loop, rates: list[Measure]) -> list[Measure]:
     return [Measure("spin", at.SPIN, b=loop.axis)] if loop.kind == "revolute" else rates
 
 
+def slips(loop: Loop, rates: list[Measure]) -> list[Measure]:
+    """What dry friction acts on: the rates, of a ball joint its spin along and across itself."""
+    words = ("slip", "slip across", "slip across (2)")
+    return [Measure(w, at.SLIP, value=float(k)) for k, w in enumerate(words)] if loop.kind == "spherical" else rates
+
+
 def free(loop: Loop) -> Free:
     """Free directions of a loop joint; empty for kinds without coordinates."""
     if loop.kind == "spherical":

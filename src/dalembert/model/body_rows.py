@@ -8,7 +8,8 @@
     greatest velocity     rho - rate, rho + rate   UNILATERAL   (10.48); of a ball joint rho - |spin|, along the spin of the node
     stiffness             coordinate - rest        BILATERAL    eps = 1/stiffness, tau = 0
     damping               rate                     BILATERAL    gamma = 1/damping
-    friction              rate                     BOXED        |force| <= friction, on every degree of freedom by itself
+    friction              rate                     BOXED        |force| <= friction, on every degree of freedom by itself; of a ball
+                                                                joint the length of the torque (kernels/bodies/joint_rows.py)
     armature              rate                     BILATERAL    sigma = 1/armature: kernels/bodies/joint_rows.py
     limits                q - lower, upper - q     UNILATERAL   the defaults; asleep beyond the margin
     velocity motor        rate - u/gear            BOXED        gamma = 1/(gear^2 kv); BILATERAL without a limit
@@ -32,7 +33,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.kernels.bodies import layout as at
 from dalembert.kernels.contact.codes import BILATERAL, BOXED, UNILATERAL
-from dalembert.model.body_measures import Measure, free, held, rolled, rotors
+from dalembert.model.body_measures import Measure, free, held, rolled, rotors, slips
 from dalembert.model.drive_tables import TableDrive
 from dalembert.model.drives import Drive
 from dalembert.model.loops import Loop
@@ -216,8 +217,9 @@ class Writer:
                 self._constrain(BILATERAL, [(m, f"armature of {m.label}", {"MODE": at.INERTIA, "ARMATURE": loop.armature, "GAIN": 1.0})])
         if loop.friction > 0.0:
             dry = {**self._default(at.VELOCITY), "LEAST": -loop.friction, "GREATEST": loop.friction}
-            for m in rates:
-                self._constrain(BOXED, [(m, f"friction of {m.label}", dry)])
+            for m in slips(loop, rates):
+                across = {"ACROSS": float(m.what == at.SLIP and m.value > 0.0)}
+                self._constrain(BOXED, [(m, f"friction of {m.label}", {**dry, **across})])
 
     def _limit(self, measure: Measure, lower: float, upper: float) -> None:
         hard = {**self._default(at.POSITION), "MARGIN": self.defaults.margin}

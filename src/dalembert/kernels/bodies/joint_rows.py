@@ -15,6 +15,9 @@ couple bodies there. The last rate is that of the row itself, since J turns with
 A velocity drive asks for its rate in the middle of the step. A velocity limit (10.48) is a unilateral VELOCITY row: rest = -sign (the
 greatest rate), b > 0.
 
+Dry friction of a ball joint is at most f whatever the axis of its spin w: a bounded row along w, and across it two with the derivative of
+-f w/|w| there, a drag f/|w|.
+
 A limit that is not reached yet, but could be within the step, stops there: b = g/h; one that is reached takes all that comes on, J x_k < 0
 is left out of b. Places are fixed: joints in the order of the model,
 each with its constraints in the order of their records, at every step. A limit far away, a motor that is off, and what belongs to a broken
@@ -26,6 +29,7 @@ import math
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.bodies.couplings import write_coupled
 from dalembert.kernels.bodies.layout import (
+    ACROSS,
     ARM_A,
     ARM_B,
     ARMATURE,
@@ -129,6 +133,8 @@ def write_row(system, at, r, h, x, law, body_a, body_b, values, J_measures, targ
         g, last = max(g, -DEEP), max(last, 0.0)
     Y = 1.0 / (1.0 + 4.0 * (system[at + TAU] / h + system[at + STEPS]))
     sigma[r] = system[at + GAMMA] / h + 4.0 * system[at + COMPLIANCE] * Y / (h * h)
+    if system[at + ACROSS] > 0.0:
+        sigma[r] += values[m] / (h * system[at + GREATEST])
     if mode == VELOCITY:
         b[r] = -sign * (system[at + REST] + target + 0.5 * h * rate)
     elif mode == PICKED:

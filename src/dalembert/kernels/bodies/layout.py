@@ -28,10 +28,11 @@ VECTOR = 9  # a . log(q)
 BEND = 10  # |log(q)|
 SPIN = 11  # rate alone: b . (omega_B - omega_A)
 SPEED = 12  # rate alone: of the turn of B from A, along what it is now: |omega_B - omega_A|
-HEIGHT = 13  # wheel or ball of radius `value`, centre at the place on B, axle b (0: a ball), over the plane of A with normal a
-HEADING = 14  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
-SIDEWAYS = 15  # rate alone: velocity of its lowest point along normal x heading
-BLADE = 16  # rate alone: velocity of the place on B along b
+SLIP = 13  # rate alone: spin of B from A along what it is now (VALUE 0) or across it (1, 2); its value is the length of the spin
+HEIGHT = 14  # wheel or ball of radius `value`, centre at the place on B, axle b (0: a ball), over the plane of A with normal a
+HEADING = 15  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
+SIDEWAYS = 16  # rate alone: velocity of its lowest point along normal x heading
+BLADE = 17  # rate alone: velocity of the place on B along b
 
 # what a row asks of a measure
 POSITION, VELOCITY, INERTIA = 0, 1, 2
@@ -108,8 +109,11 @@ ROW = Record(
     Part("MARGIN", 1, "of a unilateral row: it is asleep while its residual is larger, and too large to vanish within the step"),
     Part("OTHER", 1, "of a coupling: where its record starts"),
     Part("SLOTS", 1, "of a PICKED row: which slot of the companion, of a COUPLED one: how many"),
+    Part("ACROSS", 1, "1: dry friction across the slip, a drag of GREATEST over the speed that its measure has as a value"),
 )
-OF_MEASURE, MODE, SIGN, REST, TARGET, GAIN, COMPLIANCE, TAU, STEPS, GAMMA, ARMATURE, LEAST, GREATEST, MARGIN, OTHER, SLOTS = ROW.starts
+OF_MEASURE, MODE, SIGN, REST, TARGET, GAIN, COMPLIANCE, TAU, STEPS, GAMMA, ARMATURE, LEAST, GREATEST, MARGIN, OTHER, SLOTS, ACROSS = (
+    ROW.starts
+)
 ROW_SIZE = ROW.size
 
 COUPLING = Record(

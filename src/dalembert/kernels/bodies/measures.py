@@ -20,6 +20,7 @@ With d from the place on A to that on B, p_A, p_B the joint frames in the world,
     BEND         |w|                       n = R(p_B) w/|w|
     SPIN         (no value)                n = b
     SPEED        (no value)                n along omega_B - omega_A as it is; 0 where nothing turns
+    SLIP         |omega_B - omega_A|       n along it, or across it
     HEIGHT ...   lowest point of a wheel or ball: kernels/tree/constraints.py
 
 All hold at every pose, also where the joint does not. Three LOCK rows vanish where the frames agree and nowhere else, two TILT rows across
@@ -61,6 +62,7 @@ from dalembert.kernels.bodies.layout import (
     SECOND,
     SHIFT,
     SHIFT_WORLD,
+    SLIP,
     SPEED,
     TILT,
     VALUE,
@@ -243,6 +245,22 @@ def relative_spin(states, body_a, body_b, q_a, q_b):
     return spin
 
 
+@kernel
+def side(n, which):
+    """One of three unit vectors across each other, the first along n; of n = 0: along x, y, z."""
+    if dot(n, n) == 0.0:
+        return (1.0 if which == 0 else 0.0, 1.0 if which == 1 else 0.0, 1.0 if which == 2 else 0.0)
+    if which == 0:
+        return n
+    a = (1.0, 0.0, 0.0)
+    if abs(n[0]) > 0.6:
+        a = (0.0, 1.0, 0.0)
+    a = unit(cross(n, a))
+    if which == 1:
+        return a
+    return cross(n, a)
+
+
 @inline
 def is_angle(what):
     """Measures that go on beyond half a turn."""
@@ -270,10 +288,13 @@ def measure_joint(system, joint, states, values, J):
         f, n, at_a, at_b = ZERO, ZERO, place_a, place_b
         if on_places(what):
             value, f, at_a, at_b = shift_of(system, at, what, p_a, p_b, place_a, place_b)
-        elif what == SPEED:
-            value, n = 0.0, relative_spin(states, body_a, body_b, q_a, q_b)
+        elif SPEED <= what <= SLIP:
+            n = relative_spin(states, body_a, body_b, q_a, q_b)
+            value = math.sqrt(dot(n, n)) if what == SLIP else 0.0
             if dot(n, n) > 0.0:
                 n = unit(n)
+            if what == SLIP:
+                n = side(n, int(system[at + VALUE]))
         else:
             value, n = turn_of(system, at, what, q, p_a, p_b)
             if is_angle(what):
