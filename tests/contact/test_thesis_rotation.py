@@ -210,3 +210,34 @@ def test_tops_sag_to_the_root_of_their_cubic_as_h_falls(spin, lowest, energy):
     found = [top(h, spin, t_end)[0][:, 2].min() / 4 for h in (0.01, 0.005, 0.0025)]
     errors = np.abs(np.array(found) - lowest)
     assert errors[2] < 0.35 * errors[0] + 2e-3 and errors[2] < 0.02
+
+
+def torqued_top(h, spin=2.0, t_end=2.0):
+    """The same top as one body about its point, under the known torque of its weight; the start is half a step back."""
+    I, k, tilt = np.array([1 + 16 / 6, 1 + 16 / 6, 2.0]), 10 * 4 / 6, np.radians(10)
+    m = dal.Model(gravity=(0, 0, 0))
+    m.add_body("b", 1.0, tuple(I), pose=((0, 0, 0), (np.cos(tilt / 2), 0, np.sin(tilt / 2), 0)), physical=False)
+    s, x = Steps(m, h=h), []
+
+    def torque():
+        q = s.q[0]
+        up = 2 * np.array([q[1] * q[3] - q[0] * q[2], q[2] * q[3] + q[0] * q[1], 0.5 - q[1] ** 2 - q[2] ** 2])
+        return k * np.cross([0, 0, 1.0], -up)
+
+    w = np.array([0, 0, spin])
+    s.omega[0] = w - 0.5 * h * (np.cross(I * w, w) + torque()) / I
+    for _ in range(round(t_end / h)):
+        s.step((*torque(), 0, 0, 0))
+        q = s.q[0]
+        x.append((2 * (q[1] * q[3] + q[0] * q[2]), 2 * (q[2] * q[3] - q[0] * q[1]), 1 - 2 * (q[1] ** 2 + q[2] ** 2)))
+    return 4 * np.array(x)
+
+
+def test_known_torques_inside_z_keep_the_order_two_of_the_rotation():
+    """(15.68): 1.8e-4 at h = 0.01 and 4e-5 at 0.005; torques beside z would give 1.7e-2 and 8.5e-3."""
+    hs, errors = (0.02, 0.01, 0.005, 0.0025), []
+    for h in hs:
+        x = torqued_top(h)
+        errors.append(np.abs(x - reference_top(2.0, h * np.arange(1, len(x) + 1))).max())
+    np.testing.assert_allclose(errors[1:3], [1.8e-4, 4e-5], rtol=0.2)  # the start of the notes is not known to order two
+    assert np.polyfit(np.log(hs), np.log(errors), 1)[0] == pytest.approx(2.0, abs=0.1)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Spins:
     """The bodies of a step that spin by the quaternion step; jointed: those that joints hold, whose velocities are left to them."""
 
-    def __init__(self, m: Machine, jointed: Array):
+    def __init__(self, m: Machine, jointed: Any):
         self.some = np.flatnonzero(m.mode == QUATERNION)
         self.inertia = m.bodies.inertia[self.some]
         self.free = ~jointed[self.some]

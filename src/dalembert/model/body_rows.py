@@ -257,9 +257,9 @@ class Writer:
             record[at.TABLE] = table
             table += len(drive.coefficients)
         starts_of = table + np.concatenate([[0], np.cumsum([len(c) for c in self.couplings])])
-        for row in self.rows:
-            if row[at.MODE] >= at.COUPLED:
-                row[at.OTHER] = starts_of[int(row[at.OTHER])]
+        for record in self.rows:
+            if record[at.MODE] >= at.COUPLED:
+                record[at.OTHER] = float(starts_of[int(record[at.OTHER])])
         header = [len(part) for part in parts] + starts[:-1]
         words = ("JOINTS", "MEASURES", "CONSTRAINTS", "ROWS", "MOTORS", "DRIVES")
         names = (*words, *(f"AT_{word}" for word in words))

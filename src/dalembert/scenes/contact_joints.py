@@ -186,7 +186,7 @@ def leaning(traj: Any) -> Array:
     return np.arctan2(along[:, 2], along[:, 0]) % (2.0 * np.pi)
 
 
-def paradoxical(angle: Array, slip: Array, friction: float, a: float) -> Array:
+def paradoxical(angle: Array, slip: Array, friction: float, a: float) -> Any:
     """Where S < 0 (11.32): sliding with speed `slip` of the tip that is down, no acceleration, or two, satisfy Coulomb's law."""
     return 1.0 + a * np.cos(angle) ** 2 + a * friction * np.sign(slip) * np.sin(angle) * np.cos(angle) < 0.0
 
