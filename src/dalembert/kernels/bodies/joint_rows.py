@@ -292,5 +292,7 @@ def joint_forces(system, h, states, J, lam, forces):
                     torque = axpy(lam[r], (J[r, column], J[r, column + 1], J[r, column + 2]), torque)
                     force = axpy(lam[r], (J[r, column + 3], J[r, column + 4], J[r, column + 5]), force)
             c += 1
+        if body >= states.shape[0]:  # a companion of a coupling
+            continue
         torque = sub(torque, cross(load3(system, arm), rotate_inverse(load(states[body], 3), force)))
         forces[j, 0], forces[j, 1] = math.sqrt(dot(force, force)) / h, math.sqrt(dot(torque, torque)) / h
