@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from contact_laws import REFERENCE, Steps, floor
+from contact_laws import REFERENCE, Steps, add_ball, floor
 
 import dalembert as dal
 from dalembert.model.cut import cut
@@ -241,6 +241,30 @@ def test_critical_damping_and_more_never_let_go(zeta, deepest):
     if deepest is not None:
         assert q.min() == pytest.approx(-2.0 / 20.0 * deepest, rel=0.03)
         assert np.argmin(q) * 1e-3 == pytest.approx(1 / 20.0, abs=2e-3)
+
+
+def thrown_ball(zeta, h, k=1e4):
+    """A ball of 1 kg thrown at 1 m/s upon a floor whose contact is a spring and damper: its speed when it has left, and how deep it was."""
+    m = floor(0.0, gravity=(0, 0, 0))
+    add_ball(m, "ball", (0, 0, 0.101))
+    m.add_contact("ball", "world", friction=0.0, compliance=1 / k, damping_time=2 * zeta / np.sqrt(k))
+    s, depth = Steps(m, v=(0, 0, -1.0), h=h), 0.0
+    while s.t < 0.06:
+        s.step()
+        depth = max(depth, 0.1 - s.x[0, 2])
+    return s.v[0, 2], depth
+
+
+@pytest.mark.parametrize("zeta", [0.05, 0.2, 0.5])
+def test_a_contact_with_compliance_and_damping_time_is_a_spring_and_damper_that_does_not_pull(zeta):
+    """Leaves where the force is 0 (there (9.9) would pull): r = exp(-(z/s) (pi - atan2(2 z s, s^2 - z^2))), s = sqrt(1 - z^2); order one."""
+    root = np.sqrt(1 - zeta**2)
+    r = np.exp(-zeta / root * (np.pi - np.arctan2(2 * zeta * root, root**2 - zeta**2)))
+    found = [thrown_ball(zeta, h) for h in (4e-4, 2e-4, 1e-4)]
+    errors = [abs(v - r) for v, _ in found]
+    assert errors[-1] < 1.5e-3 and np.polyfit(np.log([4, 2, 1]), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.2)
+    deepest = np.exp(-zeta / root * np.arctan2(root, zeta)) / 100.0  # v0/w exp(- z/s acos z), where it turns
+    assert found[-1][1] == pytest.approx(deepest, rel=5e-3)
 
 
 # chapter 11 ----------------------------------------------------------------------------------------------------------------------------
