@@ -257,7 +257,7 @@ def thrown_ball(zeta, h, k=1e4):
 
 @pytest.mark.parametrize("zeta", [0.05, 0.2, 0.5])
 def test_a_contact_with_compliance_and_damping_time_is_a_spring_and_damper_that_does_not_pull(zeta):
-    """Leaves where the force is 0 (there (9.9) would pull): r = exp(-(z/s) (pi - atan2(2 z s, s^2 - z^2))), s = sqrt(1 - z^2); order one."""
+    """Leaves where the force is 0, and (9.9) would pull: r = exp(-(z/s) (pi - atan2(2 z s, s^2 - z^2))), s = sqrt(1 - z^2); order one."""
     root = np.sqrt(1 - zeta**2)
     r = np.exp(-zeta / root * (np.pi - np.arctan2(2 * zeta * root, root**2 - zeta**2)))
     found = [thrown_ball(zeta, h) for h in (4e-4, 2e-4, 1e-4)]
