@@ -13,7 +13,6 @@ and rows on velocities stay as they are.
 """
 
 from dalembert.kernels._jit import kernel
-from dalembert.kernels.bodies.joint_rows import is_spring
 from dalembert.kernels.bodies.layout import (
     AT_CONSTRAINTS,
     AT_ROWS,
@@ -34,6 +33,7 @@ from dalembert.kernels.bodies.layout import (
     TAU,
 )
 from dalembert.kernels.bodies.motion import along
+from dalembert.kernels.bodies.springs import is_spring
 from dalembert.kernels.contact.codes import UNILATERAL
 
 
