@@ -19,7 +19,6 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, FRICTION, NUMERICAL, columns_of
-from dalembert.contact.coulomb import CoulombSolver
 from dalembert.contact.detector import Detector
 from dalembert.contact.impacts import WHEN, Impacts
 from dalembert.contact.problem import StepProblem
@@ -39,6 +38,10 @@ from dalembert.model.features import can_touch
 
 #: contacts with gaps below this part of the margin count as touching
 NEAR = 0.05
+#: m/s, dead band of Coulomb's law (contact/coulomb.py)
+CREEP = 1e-5
+#: m/s: residual of Coulomb's law that is enough
+ROUNDS_TOL = 1e-6
 #: the option `law` as solvers call it
 LAWS = {"coulomb": "coulomb", "cone": "associated"}
 
@@ -84,8 +87,10 @@ class Machine:
         self.n = n = len(self.bodies.names)
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
-        options = SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget, law=LAWS[s.law])
-        self.solver = CoulombSolver(options) if s.law == "coulomb" else StepSolver(options)
+        options = SolverOptions(
+            tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget, law=LAWS[s.law], creep=CREEP, rounds_tol=ROUNDS_TOL
+        )
+        self.solver = StepSolver(options)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
