@@ -80,8 +80,9 @@ class SolverOptions:
 class StepResult:
     """status: OK, NOT_CONVERGED or NOT_FINITE of `kernels/status.py`; OK: residual <= max(tol, interior_tol).
 
-    residual: natural residual of the law that was asked for, m/s. branch: warm, rest, interior, polished, continuation, sweeps; with
-    " (time)" where max_time ended it. x: velocities, valid until the next solve; impulses are in the problem.
+    residual: natural residual of the law that was asked for, m/s; first: that of the impulses given. x: velocities, valid until the next
+    solve; impulses are in the problem. branch: warm, rest, interior, polished, continuation, sweeps, associated; with " (time)" where max_time
+    ended it.
     """
 
     status: int
@@ -91,6 +92,7 @@ class StepResult:
     solves: int
     branch: str
     x: Any
+    first: float = 0.0
 
     @property
     def ok(self) -> bool:
@@ -119,7 +121,7 @@ class StepSolver:
         self._scaled = (np.zeros((0, 6, 6)), np.zeros((0, 12)), np.zeros(0))  # of sweeps
         self._run = bare(first_class(run, RUN))
         self._grow(1, 1, 1)
-        self._deadline, self._least = math.inf, math.inf
+        self._deadline, self._least, self._first = math.inf, math.inf, math.inf
 
     # arrays
 
@@ -216,7 +218,7 @@ class StepSolver:
         self._deadline = math.inf if o.max_time is None else perf_counter() + o.max_time
         self._numbers[codes.FLOOR] = o.floor
         self._least = o.creep if o.law == "coulomb" and _slides(problem) else math.inf
-        self.info[:] = 0.0
+        self.info[:], self._first = 0.0, math.inf
         self._factor.kept[:] = 0  # a factor of an earlier step would make the last digits depend on history
         step, w = problem.step(), self.work
         w.lam[:rows], w.start[: 6 * n] = problem.impulses, problem.start
@@ -236,7 +238,7 @@ class StepSolver:
         if status == codes.NEW_PAIR or worn:
             self._analyse(step)
             self.call(codes.START, step, scale=1.0, least=self._least)
-        residual = float(self.info[RESIDUAL])
+        self._first = residual = float(self.info[RESIDUAL])
         if residual <= o.tol:
             return "warm"
         if self._least < math.inf:
@@ -292,4 +294,4 @@ class StepSolver:
         problem.impulses[:] = self.work.lam[: len(step.J)]
         residual = float(self.info[RESIDUAL])
         status = OK if residual <= max(o.tol, o.interior_tol) else NOT_CONVERGED if math.isfinite(residual) else NOT_FINITE
-        return StepResult(status, residual, factors, steps, solves, branch, self.work.x[: len(step.free)])
+        return StepResult(status, residual, factors, steps, solves, branch, self.work.x[: len(step.free)], self._first)
