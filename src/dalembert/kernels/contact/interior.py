@@ -55,7 +55,7 @@ LOW, HIGH, STRETCH, ADD, GAIN = 0.1, 10.0, 1.1, 0.3, 0.1
 SMALLEST_MEAN = 1e-17
 RELAX, BALANCE, COULOMB_SOLVES = 0.7, 0.1, 3
 # With the shift inside it ends where so many iterations did not halve the residual: rounds go on from there
-STALLS, HALVED = 8, 0.5
+STALLS, HALVED = 12, 0.5
 
 
 @kernel

@@ -248,7 +248,7 @@ def works(rows, first, kind, bodies, J, lam, x, free, split, column, out):
 
 @kernel
 def describe(n, chosen, pair, point, gap, frames, c, r, bodies, J, mu, x, lam, out):
-    """out (n, 14): of the contacts whose constraints begin at c and rows at r: bodies, point, normal, gap, impulse (world axes), slip speed,
+    """out (n, 14): of the contacts with constraints from c, rows from r: bodies, point, normal, gap, impulse (world axes), slip speed,
     state."""
     for j in range(n):
         k, row, a, b = chosen[j], r + 3 * j, bodies[c + j, 0], bodies[c + j, 1]
