@@ -66,6 +66,7 @@ class Settings:
     push: float = 1.0
     sweeps: int = 50
     max_time: float = math.inf
+    threads: int = 1
 
 
 @dataclass
@@ -93,7 +94,14 @@ class Machine:
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
         options = SolverOptions(
-            tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget, law=LAWS[s.law], creep=CREEP, rounds_tol=ROUNDS_TOL
+            tol=s.tol,
+            method=s.solver,
+            sweeps=s.sweeps,
+            max_time=budget,
+            law=LAWS[s.law],
+            creep=CREEP,
+            rounds_tol=ROUNDS_TOL,
+            threads=s.threads,
         )
         self.solver = StepSolver(options)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
