@@ -15,7 +15,7 @@ import numpy as np
 from dalembert.arrays import AnyArray
 from dalembert.contact.problem import StepProblem
 
-#: constraints of an island that is solved alone
+#: constraints of an island that is solved alone, and of a problem that is divided
 LARGE = 64
 
 

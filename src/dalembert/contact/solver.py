@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.contact.anderson import warm_up
 from dalembert.contact.coulomb import LITTLE, Coulomb
-from dalembert.contact.groups import Group, groups_of
+from dalembert.contact.groups import LARGE, Group, groups_of
 from dalembert.contact.problem import StepProblem
 from dalembert.errors import OptionError
 from dalembert.kernels._jit import bare, first_class
@@ -127,6 +128,7 @@ class StepSolver:
         self._bodies = 0
         self._scaled = (np.zeros((0, 6, 6)), np.zeros((0, 12)), np.zeros(0))  # of sweeps
         self._run = bare(first_class(run, RUN))
+        warm_up()
         self._grow(1, 1, 1)
         self._deadline, self._least, self._first = math.inf, math.inf, math.inf
 
@@ -250,7 +252,7 @@ class StepSolver:
         if residual <= o.tol:
             return "warm"
         n = len(step.masses)
-        count = self.call(codes.ISLANDS, step, least=self._least) if self.divides and n > 1 else 1
+        count = self.call(codes.ISLANDS, step, least=self._least) if self.divides and len(step.kind) >= LARGE else 1
         groups = groups_of(problem, self.work.island[:n], self.work.worst[:count], o.tol, LITTLE) if count > 1 else []
         if groups:
             return self._by_groups(problem, step, o, groups)
