@@ -51,8 +51,8 @@ def command(
 ) -> None:
     """Run a scene, print what was conserved, and save it.
 
-    Ctrl-C ends the run; what was computed is reported and saved. A scene that is run as it stands is also judged by its own check, if it has
-    one. Exit code 1 if the verdict is "fail", or the check finds too much.
+    Ctrl-C ends the run; what was computed is reported and saved. A scene that is run as it stands is judged by its own check too, if it
+    has one. Exit code 1 if the verdict is "fail", or the check finds too much.
     """
     found = shell.find_scene(scene, floating_base, package_dir or ())
     step = h if h in (None, "auto") else shell.number("h", h)

@@ -95,15 +95,19 @@ def mixed_heap(n: int = 60, seed: int = 1, name: str = "mixed-heap") -> Model:
     balls. All contacts resist spinning and rolling a little; without, what hangs at two points swings on, and balls roll away for ever."""
     m, rng = ground(name, FRICTION), np.random.default_rng(seed)
     q, hulls = turns(rng, n), [polyhedron(c) for c in solids()]
-    round_ones: list[Callable[..., Any]] = [partial(Cylinder, 0.08, 0.2), partial(Capsule, 0.07, 0.15), partial(Ellipsoid, (0.06, 0.09, 0.13)),
-                                            partial(Sphere, 0.09)]  # fmt: skip
+    rounded: list[Callable[..., Any]] = [
+        partial(Cylinder, 0.08, 0.2),
+        partial(Capsule, 0.07, 0.15),
+        partial(Ellipsoid, (0.06, 0.09, 0.13)),
+        partial(Sphere, 0.09),
+    ]
     for k in range(n):
         turn, kind = divmod(k, 6)
         layer, place = divmod(k, 9)
         at = 0.42 * np.array([place % 3 - 1.0, place // 3 - 1.0]) + rng.uniform(-0.03, 0.03, 2)
         shape, inertia = hulls[turn % 6]
         if kind != 1:
-            shape = Box(rng.uniform(0.12, 0.26, 3), friction=FRICTION) if kind == 0 else round_ones[kind - 2](friction=FRICTION)
+            shape = Box(rng.uniform(0.12, 0.26, 3), friction=FRICTION) if kind == 0 else rounded[kind - 2](friction=FRICTION)
             inertia = shape.inertia(1.0)
         m.add_body(f"body{k + 1}", 1.0, inertia, pose=((*at, 0.3 + 0.4 * layer), q[k]), shapes=(shape,))
     for a, b in combinations(["world", *(b.name for b in m.bodies)], 2):

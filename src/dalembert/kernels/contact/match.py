@@ -1,8 +1,8 @@
 """Contacts of this step and of the last: which is which, frames, and impulses to start from.
 
 A contact is matched with the one of the same pair of shapes and the same feature, however far it has come; or else with the nearest of the
-pair within a distance; or else, of pairs without features (-1) that had as many contacts before, with the one that stood at its place. So what
-rolls or slides fast touches in the same way as before. Impulses are remembered in world axes and turned into the frame of the new contact:
+pair within a distance; or else, of pairs without features (-1) that had as many contacts before, with the one that stood at its place. So
+what rolls or slides fast touches as before. Impulses are remembered in world axes and turned into the frame of the new contact:
 
     frame = rows (n, t1, t2),  t1 = n x e / |n x e|,  t2 = n x t1,   e = x, or y where |n_x| >= 0.6
 
