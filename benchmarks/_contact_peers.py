@@ -111,9 +111,7 @@ def mjcf(scene, setting, h):
     for (x, y, z), (a, b, c) in walls(scene):
         lines.append(f'<geom type="box" pos="{x} {y} {z}" size="{a} {b} {c}" {geom}/>')
     for x, y, z in scene["centres"]:
-        lines.append(
-            f'<body pos="{x!r} {y!r} {z!r}"><freejoint/><geom type="{kind}" size="{sizes}" mass="{scene["mass"]}" {geom}/></body>'
-        )
+        lines.append(f'<body pos="{x!r} {y!r} {z!r}"><freejoint/><geom type="{kind}" size="{sizes}" mass="{scene["mass"]}" {geom}/></body>')
     return "".join(lines) + "</worldbody></mujoco>"
 
 

@@ -86,7 +86,9 @@ def by_dart(scene, setting, h):
     solver.setCollisionDetector(getattr(dart.collision, detectors[setting["detector"]])())
     solver.getCollisionOption().maxNumContacts = 1_000_000
     if setting["solver"] != "dantzig":
-        solver.setBoxedLcpSolver({"nsgs": dart.constraint.NsgsFrictionSolver, "fbf": dart.constraint.FbfFrictionSolver}[setting["solver"]]())
+        solver.setBoxedLcpSolver(
+            {"nsgs": dart.constraint.NsgsFrictionSolver, "fbf": dart.constraint.FbfFrictionSolver}[setting["solver"]]()
+        )
 
     def add(shape, place, mass, fixed):
         skeleton = dart.dynamics.Skeleton()

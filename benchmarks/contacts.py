@@ -250,7 +250,9 @@ def growth(sizes: list[int], settings: dict[str, Any]) -> float:
 
 def fastest(rows: dict[str, dict[str, Any]], engine: str = "", standing: bool = False) -> float:
     """Least time per step of the peers that count, s; inf if there is none."""
-    some = [r["mean"] for name, r in rows.items() if engine in name and "dalembert" not in name and (not standing or r["stands"] == "stands")]
+    some = [
+        r["mean"] for name, r in rows.items() if engine in name and "dalembert" not in name and (not standing or r["stands"] == "stands")
+    ]
     return min(some, default=math.inf)
 
 
@@ -305,7 +307,9 @@ def main() -> int:
     parser.add_argument("--sections", nargs="+", default=["pyramid105", "pyramid990", "spheres", "growth"])
     parser.add_argument("--limit", type=float, default=6.0, help="CPU seconds of a peer on a scene")
     for engine in PEERS:
-        parser.add_argument(f"--{engine}", nargs="*", default=[sys.executable] if engine == "mujoco" else [], help="interpreters that have it")
+        parser.add_argument(
+            f"--{engine}", nargs="*", default=[sys.executable] if engine == "mujoco" else [], help="interpreters that have it"
+        )
     given = parser.parse_args()
     run(by_dalembert(pyramid(3), {}, H), pyramid(3), 3, OURS)  # compile
     found = measure(given)
