@@ -5,8 +5,8 @@
 request: {"engine": one of ENGINES, "setting": {...}, "runs": [{"scene": {...}, "h": s, "steps": n, "limit": CPU s}, ...]}
 scene: {"kind": "box" | "sphere", "half": m (half edge, or radius), "mass": kg, "friction": mu, "centres": [[x, y, z], ...],
 "walls": half width of a square bin, or null, "gravity": [x, y, z], "plane": true for a floor z = 0, "velocities": [[x, y, z], ...] or null}
-answers: a line of JSON per run: CPU seconds per step, and of the bodies: moved (largest distance from the start), energy and momentum errors
-(`judged`), and poses at some moments of the second half, of which the caller measures the overlap: one judge for all engines.
+answers: a line of JSON per run: CPU seconds per step, and of the bodies: moved (largest distance from the start), errors of energy and
+momentum (`judged`), and poses at some moments of the second half, of which the caller measures the overlap: one judge for all engines.
 
 An engine is a function (scene, setting, h) -> (step(), look(), version); look() gives positions (n, 3), quaternions (n, 4; scalar first),
 velocities and angular velocities (n, 3), all in world axes.

@@ -13,8 +13,15 @@ HUNT = 0.0  # s/m: dissipation
 
 def by_drake(scene, setting, h):
     """Discrete plant; setting: approximation ("sap", "lagged", "similar", "tamsi"), contact ("point", or "hydroelastic")."""
-    from pydrake.geometry import AddCompliantHydroelasticProperties, AddContactMaterial, AddRigidHydroelasticProperties, ProximityProperties
-    from pydrake.geometry import Box, HalfSpace, Sphere
+    from pydrake.geometry import (
+        AddCompliantHydroelasticProperties,
+        AddContactMaterial,
+        AddRigidHydroelasticProperties,
+        Box,
+        HalfSpace,
+        ProximityProperties,
+        Sphere,
+    )
     from pydrake.math import RigidTransform
     from pydrake.multibody.plant import AddMultibodyPlant, CoulombFriction, MultibodyPlantConfig
     from pydrake.multibody.tree import SpatialInertia, UnitInertia

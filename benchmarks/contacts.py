@@ -86,7 +86,7 @@ def slope(degrees: float = 20.0) -> dict[str, Any]:
 def encounter() -> dict[str, Any]:
     """Two clusters of cubes that meet, off centre, without gravity."""
     grid = 0.22 * (np.array([(i % 3, i // 3 % 3, i // 9) for i in range(27)], dtype=float) - 1.0)
-    centres = np.concatenate([grid + [-0.4, 0.05, 0.0], grid + [0.4, -0.05, 0.03]])
+    centres = np.concatenate([grid + np.array([-0.4, 0.05, 0.0]), grid + np.array([0.4, -0.05, 0.03])])
     speeds = np.repeat([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]], 27, axis=0)
     return scene("box", 0.1, 1.0, centres, gravity=[0.0, 0.0, 0.0], plane=False, velocities=speeds.tolist())
 
