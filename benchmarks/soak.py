@@ -6,8 +6,8 @@ Between bursts of steps `sim.edit()` adds and removes bodies of all shapes, limb
 between bodies as they are, springs, drag, wrenches, laws of contact, changes masses, damping, gravity, the step size, and pushes bodies.
 After every burst all numbers are finite, nothing is below the floor, nothing is faster than what falls and is pushed can be. Now and then
 the simulation goes on from its pickle beside itself, bit for bit. Now and then a run that is saved with its contacts is killed (SIGKILL),
-and resumed: bit for bit the run that was not. Memory (RSS) may grow by 64 MB after the first tenth. The exit code is 1 if something is not so;
-the seed repeats it.
+and resumed: bit for bit the run that was not. Memory (RSS) may grow by 64 MB after the first tenth. The exit code is 1 if something is not
+so; the seed repeats it.
 """
 
 from __future__ import annotations
