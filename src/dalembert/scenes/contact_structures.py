@@ -204,7 +204,7 @@ register(
 register(
     Scene(
         name="newtons-cradle-apart",
-        summary="Newton's cradle, five balls a tenth of a millimetre apart: one impact after the other within a step, and the last ball flies",
+        summary="Newton's cradle, five balls a tenth of a millimetre apart: one impact after the other, and the last ball flies",
         build=partial(cradle, 5, "newtons-cradle-apart", 1e-4),
         q0={"rod1": 0.6},
         h=1.0 / 600.0,
