@@ -211,9 +211,10 @@ def tell(name: str, answers: list[dict[str, Any]], runs: dict[str, dict[str, Any
 
 
 def show(name: str, row: dict[str, Any], stands: bool) -> None:
-    """One line."""
+    """One line; drift of what should stand alone."""
+    drift = f"{1e3 * row['moved']:10.4g}" if stands else f"{'-':>10s}"
     print(
-        f"  {name:46s} {1e3 * row['mean']:9.3f} {row['seconds']:7.2f} {1e3 * row['overlap']:9.4f} {1e3 * row['moved']:10.4g} "
+        f"  {name:46s} {1e3 * row['mean']:9.3f} {row['seconds']:7.2f} {1e3 * row['overlap']:9.4f} {drift} "
         f"{1e3 * row['gained']:9.2g} {row['momentum']:9.1e} {1e3 * row['creep']:9.2g} {row['stands'] if stands else ''}"
     )
 
