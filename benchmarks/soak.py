@@ -32,8 +32,8 @@ import dalembert as dal
 H = 1 / 60
 FEWEST, MOST = 4, 14  # bodies
 JOINTS, FORCES, LAWS = 6, 4, 6
-FASTEST = 60.0  # m/s: pushes of 20 N on 0.3 kg for 0.1 s are 7, falls from 4 m are 9; joints that snap shut add some
-FAR = 30.0  # m from the middle: what has rolled away is removed
+FASTEST = 40.0  # m/s: pushes of 20 N on 0.3 kg for 0.1 s are 7, 10 m with 20 m/s^2 (weight, wrenches) 20; joints that snap shut add some
+FAR = 10.0  # m from the middle: what has rolled or flown away is removed
 ALLOWED = 64e6  # bytes
 EDITS = ("body", "body", "limb", "limb", "gone", "gone", "joint", "joint", "loose", "force", "force gone", "law", "law gone", "number",
          "damping", "gravity", "motor gone", "exclude", "step size", "push", "replace")  # fmt: skip
@@ -116,7 +116,7 @@ class Soak:
         names, self.number = [b.name for b in m.bodies], self.number + 1
         one, two = (str(x) for x in rng.choice(names, 2, replace=False))
         q = self.sim._run.engine.machine.configuration()[0].reshape(-1, 7)
-        gone = [n for n, x in zip(names, q, strict=True) if np.abs(x[:2]).max() > FAR]
+        gone = [n for n, x in zip(names, q, strict=True) if np.abs(x[:3]).max() > FAR]
         if what == "step size":
             self.sim.h = float(rng.choice([1 / 60, 1 / 120, 1 / 50]))
         elif what == "push":
@@ -154,7 +154,7 @@ class Soak:
         elif what == "force" and len(m.forces) < FORCES:
             spring = dal.Spring(one, two, stiffness=float(rng.uniform(5, 100)), rest_length=0.3, damping=1.0)
             drag = dal.Damper(one, linear=0.5, angular=0.01)
-            m.add_force([spring, drag, dal.Wrench(one, force=rng.normal(0, 2, 3))][rng.integers(3)], f"f{self.number}")
+            m.add_force([spring, drag, dal.Wrench(one, force=rng.normal(0, 1, 3))][rng.integers(3)], f"f{self.number}")
         elif what == "force gone" and m.forces:
             m.remove_force(str(rng.choice(list(m.force_names))))
         elif what == "law" and len(m.contacts) < LAWS:
