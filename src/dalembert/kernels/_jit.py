@@ -2,6 +2,7 @@
 
     @kernel                      a compiled function, specialised by its arguments on first use
     @inline                      the same, but copied into its callers: for the small helpers of an inner loop
+    @disjoint                    as @inline, for loops over arrays that do not overlap
     @apart                       the same, but never copied into its callers: for what is large and called from several places
     @far(SIG)                    a kernel of one signature that is compiled when it is first called, however large its callers
     @slotted(SIG)                a far kernel that data choose: slot_of(function) is its number, by_slot(name, SIG) makes call(number, ...)
@@ -86,11 +87,11 @@ def _plain(function: Callable[..., Any], cache: bool = True, **options: Any) -> 
         return _njit(cache=True, **_OPTIONS, **options)(function)
 
 
-def _lean(function: Callable[..., Any], apart: bool = False, **options: Any) -> Any:
+def _lean(function: Callable[..., Any], apart: bool = False, disjoint: bool = False, **options: Any) -> Any:
     if JIT_DISABLED:
         return function
     chosen = {"nopython": True, "forceinline": False, **_OPTIONS, **_NO_REFERENCES, **options}  # what is not chosen, callers hand down
-    return LeanDispatcher(function, chosen, _keep, _say, apart)
+    return LeanDispatcher(function, chosen, _keep, _say, apart, disjoint)
 
 
 def _keep(dispatcher: LeanDispatcher) -> None:
@@ -114,6 +115,11 @@ def kernel(function: Callable[..., Any]) -> Any:
 def inline(function: Callable[..., Any]) -> Any:
     """Compile into the caller (LLVM's always-inline)."""
     return _lean(function, forceinline=True)
+
+
+def disjoint(function: Callable[..., Any]) -> Any:
+    """As `inline`, where no array that is written overlaps another argument: loops need not ask, which short ones would take long for."""
+    return _lean(function, disjoint=True, forceinline=True)
 
 
 def apart(function: Callable[..., Any]) -> Any:

@@ -1,15 +1,17 @@
 """Block principal pivoting: see `dalembert.complementarity.block_pivot`."""
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import inline, kernel, packed
 from dalembert.kernels.lcp.codes import (
     CYCLE,
     FEASIBILITY,
     FIRST,
     FREE,
+    KEPT,
     LIMIT,
     LOWER,
     PIVOT_LIMIT,
     PIVOTS,
+    RUN,
     SINGULAR,
     SOLVED,
     SYMMETRIC,
@@ -89,8 +91,8 @@ def block_pivot(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
         info[PIVOTS] += 1.0
 
 
-@kernel
-def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+@packed(RUN, KEPT)
+def run(options, side, S, A, B, V, I, info, M, q, lower, upper, z, w):
     """The problem as it was given, judged: see `run.py`."""
     bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
     if bad != SOLVED:
