@@ -122,6 +122,11 @@ def _apart(M: Array, q: Array, lower: Array, upper: Array, method: str, found: t
     return (z, judged.w, pivots, judged.residual, judged.relative) if better else (*found[:2], pivots, *found[3:])
 
 
+def _nothing(*problem: Any) -> tuple[int, int, float, float]:
+    """Of a problem without rows: solved."""
+    return SOLVED, 0, 0.0, 0.0
+
+
 class _Desk:
     """What problems of one method and one size share, one per thread: the compiled method, its options, bounds, workspace."""
 
@@ -132,7 +137,7 @@ class _Desk:
         self.work, self.ray, self.info = work, work[4][7], work[6]
         self.options = self.numbers.copy()  # the defaults, but during an attempt with others
         self._bound = method.run.bind(self.options, *work)
-        self.call, self.address = self._bound.call, self._bound.address
+        self.call, self.address = self._bound.call if n else _nothing, self._bound.address
         self.zero, self.infinity = np.zeros(n), np.full(n, np.inf)
 
     def attempt(
