@@ -350,7 +350,8 @@ class Simulation:
             self._steer()
         engine: Any = self._run.engine
         call, address = engine.ticker or engine.make_ticker()
-        t0, h, node = engine.t0, engine.h, empty(self._size)
+        node: Any = empty(self._size)
+        t0, h = engine.t0, engine.h
         done = call(address, t0, h, n, tau, node)  # adds up and lets go what acts, and writes the node
         if done < 0 or PENDING:
             self._refuse(done, tau)
