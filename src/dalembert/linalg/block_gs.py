@@ -58,15 +58,6 @@ def interleaved(n: int, step: int) -> Ints:
     return order
 
 
-def _on_lines(rows: Floats) -> Floats:
-    """A copy that begins where a line of a cache of 64 bytes does."""
-    room = np.empty(rows.size + 7)
-    first = -(room.ctypes.data // 8) % 8
-    out = room[first : first + rows.size].reshape(rows.shape)
-    out[:] = rows
-    return out
-
-
 class BlockGaussSeidel:
     """Sweeps for one system and one set of laws, over the constraints in their order; over contacts alone in the order `interleaved`.
 
@@ -109,22 +100,21 @@ class BlockGaussSeidel:
     def _pack(self) -> tuple[Ints, Floats]:
         g, k = self.saddle.jacobian, contact_gs
         ends = np.full((g.n_constraints, 3), 6 * g.n_bodies, dtype=np.int64)
-        z, W = np.zeros((g.n_constraints, k.SIZE)), np.zeros((g.n_constraints, 2, 18))
+        z = np.zeros((g.n_constraints, k.SIZE))
         place = np.arange(len(g.bodies)) - g.first[g.owner]
         ends[g.owner, place] = 6 * g.bodies
-        W[g.owner, place] = self.W.reshape(-1, 18)
-        z[:, : k.SOFT_N], z[:, k.TANGENTS : k.INVERSE] = W[:, :, :6].reshape(-1, 12), W[:, :, 6:].reshape(-1, 24)
-        block, soft = self.S.reshape(-1, 9), self.saddle.compliance.reshape(-1, 9)
+        z[:, : k.INVERSE].reshape(-1, 2, 18)[g.owner, place] = self.W.reshape(-1, 18)
+        block = self.S.reshape(-1, 9)
         z[:, k.INVERSE : k.RHS] = np.linalg.inv(block.reshape(-1, 3, 3)).reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
-        z[:, k.SOFT_N], z[:, k.SOFT : k.COUPLING] = soft[:, 0], soft[:, [4, 8]]
-        z[:, k.COUPLING : k.STEP_T] = block[:, [3, 6]]
-        z[:, k.STEP_N] = 1.0 / block[:, 0]
-        z[:, k.STEP_T] = 1.0 / (np.maximum(block[:, 4], block[:, 8]) + np.abs(block[:, 7]))
+        z[:, k.SOFT : k.COUPLING] = self.saddle.compliance.reshape(-1, 9)[:, [0, 4, 8]]
+        z[:, k.COUPLING : k.STEPS] = block[:, [3, 6]]
+        z[:, k.STEPS] = 1.0 / block[:, 0]
+        z[:, k.STEPS + 1] = 1.0 / (np.maximum(block[:, 4], block[:, 8]) + np.abs(block[:, 7]))
         z[:, k.MU] = self.laws.mu
         z[:, k.DIAGONAL :] = block[:, [0, 4, 8]]
         ends[:, 2] = 3 * np.arange(g.n_constraints)
         order = interleaved(g.n_constraints, self.interleave)
-        return np.ascontiguousarray(ends[order]), _on_lines(z[order])
+        return np.ascontiguousarray(ends[order]), np.ascontiguousarray(z[order])
 
     def start(self, b: npt.ArrayLike, c: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
         """w = C^-1 (b + G^T y)"""
@@ -135,8 +125,7 @@ class BlockGaussSeidel:
         g.multiply_transposed(self.y, 1.0, 1.0, force)
         self.w[:-6], self.w[-6:] = multiply_masses(self.whitening, force), 0.0
         if self.packed is not None:
-            (ends, z), k = self.packed, contact_gs
-            z[:, k.RHS_N], z[:, k.RHS], z[:, k.RHS + 1] = (self.c[ends[:, 2] + a] for a in range(3))
+            self.packed[1][:, contact_gs.RHS : contact_gs.SOFT] = self.c[self.packed[0][:, 2][:, None] + np.arange(3)]
         self.sweeps = 0
 
     def run(self, tol: float = 1e-10, sweeps: int = 1000) -> int:

@@ -1,34 +1,17 @@
 """The sweep of `block_gs` for contacts alone: three rows, one or two bodies, a diagonal E. All that a contact needs lies together.
 
-Numbers of one contact, seven lines of a cache. The first two are all that is read of one that stays open:
-
-    row n of W, of the first and of the second body (6 each; zeros for the world), E_n, c_n, mu, the step size of the normal
-    rows 1 and 2 of W of the first body, then of the second (12 each), S^-1 (6: nn, n1, n2, 11, 12, 22), c_1, c_2, E_1, E_2, S_1n, S_2n,
-    the step size of the tangents, S_nn, S_11, S_22
-
-Large piles are read from memory in every sweep: numbers are asked for twelve contacts ahead, all of them where the contact presses.
+Numbers of one contact: W of the first and of the second body (3 x 6 each; zeros for the world), S^-1 (6: nn, n1, n2, 11, 12, 22), c (3),
+E (3), S_1n, S_2n, the two step sizes, mu, S_nn, S_11, S_22. Large piles are read from memory in every sweep: a contact's numbers are asked
+for twelve contacts ahead.
 """
 
-from dalembert.kernels._jit import inline, kernel, prefetch
+from dalembert.kernels._jit import kernel, prefetch
 from dalembert.kernels.linalg.block_gs import contact_law
 from dalembert.kernels.linalg.six import axpy6, dot6, load6, store6
 
-NORMAL_B, SOFT_N, RHS_N, MU, STEP_N = 6, 12, 13, 14, 15
-TANGENTS, TANGENTS_B, INVERSE, RHS, SOFT, COUPLING, STEP_T, DIAGONAL = 16, 28, 40, 46, 48, 50, 52, 53
+SECOND, INVERSE, RHS, SOFT, COUPLING, STEPS, MU, DIAGONAL = 18, 36, 42, 45, 48, 50, 52, 53
 SIZE = 56
-AHEAD = 12
-LINE = 8
-
-
-@inline
-def ask(ends, z, y, i):
-    """Ask for the numbers of contact i; where it is open, for the first two lines alone."""
-    if i < ends.shape[0]:
-        rest = LINE if y[ends[i, 2]] != 0.0 else 0
-        prefetch(z, SIZE * i)
-        prefetch(z, SIZE * i + LINE)
-        for k in range(1, 6):
-            prefetch(z, SIZE * i + LINE + k * rest)
+AHEAD = 12 * SIZE
 
 
 @kernel
@@ -37,28 +20,26 @@ def sweep(ends, z, y, w, info):
     moved, size = 0.0, 0.0
     for i in range(ends.shape[0]):
         at, ka, kb, row = SIZE * i, ends[i, 0], ends[i, 1], ends[i, 2]
-        ask(ends, z, y, i + AHEAD)
+        for line in range(0, SIZE, 8):
+            prefetch(z, at + AHEAD + line)
         wa, wb = load6(w, ka), load6(w, kb)
-        a0, b0 = load6(z, at), load6(z, at + NORMAL_B)
+        a0, b0 = load6(z, at), load6(z, at + SECOND)
         yn = y[row]
-        if yn == 0.0:  # two tests: this one is answered before the velocities are known, and the next hardly ever fails
-            qn = dot6(a0, wa) + (dot6(b0, wb) - z[at + RHS_N])
-            if qn >= 0.0:
-                continue
-        else:
-            qn = dot6(a0, wa) + (dot6(b0, wb) + (z[at + SOFT_N] * yn - z[at + RHS_N]))
+        qn = dot6(a0, wa) + (dot6(b0, wb) + (z[at + SOFT] * yn - z[at + RHS]))
+        if yn == 0.0 and qn >= 0.0:
+            continue
         y1, y2 = y[row + 1], y[row + 2]
-        a1, a2 = load6(z, at + TANGENTS), load6(z, at + TANGENTS + 6)
-        b1, b2 = load6(z, at + TANGENTS_B), load6(z, at + TANGENTS_B + 6)
-        q1 = dot6(a1, wa) + (dot6(b1, wb) + (z[at + SOFT] * y1 - z[at + RHS]))
-        q2 = dot6(a2, wa) + (dot6(b2, wb) + (z[at + SOFT + 1] * y2 - z[at + RHS + 1]))
+        a1, a2 = load6(z, at + 6), load6(z, at + 12)
+        b1, b2 = load6(z, at + SECOND + 6), load6(z, at + SECOND + 12)
+        q1 = dot6(a1, wa) + (dot6(b1, wb) + (z[at + SOFT + 1] * y1 - z[at + RHS + 1]))
+        q2 = dot6(a2, wa) + (dot6(b2, wb) + (z[at + SOFT + 2] * y2 - z[at + RHS + 2]))
         s = at + INVERSE
         full = (
             yn - z[s] * qn - z[s + 1] * q1 - z[s + 2] * q2,
             y1 - z[s + 1] * qn - z[s + 3] * q1 - z[s + 4] * q2,
             y2 - z[s + 2] * qn - z[s + 4] * q1 - z[s + 5] * q2,
         )
-        steps = (z[at + STEP_N], z[at + STEP_T])
+        steps = (z[at + STEPS], z[at + STEPS + 1])
         n, t1, t2 = contact_law(yn, y1, y2, qn, q1, q2, z[at + COUPLING], z[at + COUPLING + 1], steps, z[at + MU], full)
         dn, d1, d2 = n - yn, t1 - y1, t2 - y2
         y[row], y[row + 1], y[row + 2] = n, t1, t2
