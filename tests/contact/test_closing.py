@@ -82,3 +82,11 @@ def test_a_drive_that_tears_a_loop_apart_is_flagged_by_the_report():
     traj = dal.simulate(m, "spook", h=H, t_end=1.5, q0=q0, v0=v0)
     found = [x for x in traj.report().items if x.name == "joints"]
     assert found[0].verdict == "fail" and "contradicts" in found[0].text
+
+
+def test_a_small_contradiction_is_told_and_runs():
+    """0.6 mm between two locks: as of the digits of a file; the body stands between them."""
+    with pytest.warns(UserWarning, match="contradict each other"):
+        traj = dal.simulate(two_locks(6e-4), "spook", h=H, t_end=1.0)
+    assert np.abs(traj.constraint[-1]).max() == pytest.approx(3e-4, rel=0.01)
+    assert np.abs(traj.v[-1][:2]).max() < 1e-6

@@ -259,3 +259,17 @@ def test_stiff_forces_as_rows_are_stable_at_every_stiffness(stiffness):
         fastest = max(fastest, abs(s.v[0, 0]))
     assert np.linalg.cond(s.machine._problem(0).dense()[0]) < 1e4
     assert fastest < 1.0 + 1e-9 and abs(s.v[0, 0]) < (1e-2 if stiffness == 1e3 else 1e-7)
+
+
+def test_the_matrix_of_a_step_is_positive_definite_whatever_the_rank():
+    """Guarantee 1 (4.32, 4.33): S + Sigma >= least Sigma, and w.H w = x.M x + z.Sigma z of the whole system."""
+    rng = np.random.default_rng(8)
+    for rank in (1, 7, 20):
+        pairs, J = network(rng, 5, 30, rank)
+        unit, sigma = np.broadcast_to(np.eye(6), (5, 6, 6)).copy(), 10 ** rng.uniform(-6, 0, 30)
+        p = StepProblem(pairs, np.full(30, BILATERAL), np.arange(31), J, np.zeros(30), sigma, np.zeros(30), unit, unit, np.zeros(30))
+        assert np.linalg.eigvalsh(p.dense()[0])[0] >= sigma.min() * (1 - 1e-6) - 1e-12
+        G = p.jacobian()
+        H_ = np.block([[np.eye(30), -G.T], [G, np.diag(sigma)]])
+        w = rng.normal(size=60)
+        assert w @ H_ @ w == pytest.approx(w[:30] @ w[:30] + w[30:] @ (sigma * w[30:]), rel=1e-12)
