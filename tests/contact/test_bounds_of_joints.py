@@ -77,6 +77,22 @@ def test_every_joint_with_coordinates_keeps_its_greatest_velocity_either_way(kin
         assert speed.max() < 0.5 * (1 + 2e-3)
 
 
+def test_a_free_body_falls_no_faster_than_its_greatest_speed_and_turns_freely():
+    """Thrown aslant at 3 m/s with a limit of 2: clamped to 2, turned down by its weight, at 2 m/s in the end; its spin stays."""
+    m = dal.Model("stone")
+    m.add_body("stone", 1.0, (0.1, 0.1, 0.1))
+    m.add_joint("flight", "free", "world", "stone", max_velocity=2.0)
+    traj = dal.simulate(m, "spook", h=1e-3, t_end=3.0, v0=[0, 0, 5.0, 3.0, 0, 0])
+    v = np.gradient(traj.poses[:, 0, :3, 3], 1e-3, axis=0)[1:-1]
+    speed = np.linalg.norm(v, axis=1)
+    assert speed.max() < 2.0 * (1 + 1e-4)  # the limit is along v of the node: (g h)^2/2 across it
+    np.testing.assert_allclose(v[-1], [0, 0, -2.0], atol=2e-3)
+    np.testing.assert_allclose(traj.v[:, 2], 5.0, rtol=1e-9)
+    turned = np.unwrap(np.arctan2(v[:, 2], v[:, 0]))
+    # d(angle)/dt = -g cos(angle)/rho while it is clamped: sin(angle) = -tanh(g t/rho)
+    np.testing.assert_allclose(np.sin(turned[:800]), -np.tanh(9.81 * traj.t[1:801] / 2.0), atol=5e-3)
+
+
 def test_steppers_of_trees_refuse_what_bounds_a_joint_by_name():
     for given, feature in (
         ({"max_velocity": 1.0}, "velocity limits"),

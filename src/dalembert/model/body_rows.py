@@ -5,7 +5,8 @@
       with force limits   the same, row by row     BOXED        UNILATERAL where the range is (-inf, 0) or (0, inf): a rope, a prop
     drive                 coordinate - f(t)        BILATERAL    the defaults; BOXED with drive limits
     velocity              rate - f(t + h/2)        BILATERAL    the same
-    greatest velocity     rho - rate, rho + rate   UNILATERAL   (10.48); of a ball joint rho - |spin|, along the spin of the node
+    greatest velocity     rho - rate, rho + rate   UNILATERAL   (10.48); of a ball joint rho - |spin|, along the spin of the node, of a
+                                                                free one rho - |v|, along v
     stiffness             coordinate - rest        BILATERAL    eps = 1/stiffness, tau = 0; damped where h omega > 2
     damping               rate                     BILATERAL    gamma = 1/damping
     friction              rate                     BOXED        |force| <= friction, on every degree of freedom by itself; of a ball
@@ -98,6 +99,12 @@ class Writer:
             if motor.joint == loop.name:
                 self._drive_by_motor(i, motor, directions.coordinates[0])
         self._close(directions.coordinates)
+
+    def add_free(self, name: str, most: float, body: int) -> None:
+        """The greatest speed of a free body."""
+        self._open(name, {"BODY_A": -1, "BODY_B": body, "FRAME_A": (1, 0, 0, 0), "FRAME_B": (1, 0, 0, 0)})
+        self._limit_rates([Measure("pace", at.PACE)], most)
+        self._close()
 
     def add_nonholonomic(self, joint: Nonholonomic, **ends: Any) -> None:
         """A rolling or knife-edge joint."""
@@ -196,9 +203,9 @@ class Writer:
             self.drives.append(drive)
 
     def _limit_rates(self, speeds: list[Measure], most: float) -> None:
-        """No rate beyond `most`, either way; the speed of a ball joint is never negative."""
+        """No rate beyond `most`, either way; the speeds of balls and of free bodies are never negative."""
         for m in speeds:
-            for sign in (-1.0,) if m.what == at.SPEED else (1.0, -1.0):
+            for sign in (-1.0,) if m.what in (at.SPEED, at.PACE) else (1.0, -1.0):
                 bound = {**self._default(at.VELOCITY), "SIGN": sign, "REST": -sign * most}
                 self._constrain(UNILATERAL, [(m, f"{m.label} velocity limit", bound)])
 

@@ -185,6 +185,9 @@ def _write(model: Model, of: dict[str, tuple[int, Rigid | None]], defaults: Defa
             left_out.append(joint.name)
         else:
             writer.add_nonholonomic(joint, **_ends(of, joint, joint.anchor if joint.point is None else joint.point, ONE))
+    for free in model.joints:
+        if free.kind == "free" and free.max_velocity > 0.0:
+            writer.add_free(free.name, free.max_velocity, of[free.child][0])
     for loop in model.loops:
         if loop.kind == "coupling":
             if loop.child in left_out or loop.parent in left_out:

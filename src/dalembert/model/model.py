@@ -146,8 +146,9 @@ class Model(
         strength (N), torque_strength (N m): the joint breaks where the force or torque that it hands on is larger; 0: never.
         drive: a function f(t), a number, or (times, values), that the coordinate follows; {coordinate: f} of a joint with several: see
         model/drives.py. velocity: the same for the rate of the coordinate (of a ball joint: {0: f, 1: g, 2: h} for its spins, child axes).
-        max_velocity (m/s, rad/s): no coordinate goes faster; 0: no limit. force_limits, drive_limits: greatest force, or (least,
-        greatest), of every row by which the joint holds, and of what drives it; (-inf, 0) makes a rope of a distance.
+        max_velocity (m/s, rad/s): no coordinate goes faster (of a free joint: its centre of mass); 0: no limit. force_limits,
+        drive_limits: greatest force, or (least, greatest), of every row by which the joint holds, and of what drives it; (-inf, 0) makes
+        a rope of a distance.
 
         Kinds that own no coordinates, whatever joint the child has: rolling (radius, normal, point, contact; axis: the axle, None: a ball),
         knife-edge (axis: across the blade), distance (point, length), gear (parent and child are joints, q_child = ratio q_parent),

@@ -93,7 +93,8 @@ class Joint:
     strength (N), torque_strength (N m): the joint breaks where the force or the torque that it hands on is larger; 0: it never does.
     drive: {coordinate: function of time} of coordinates whose motion is prescribed (model/drives.py).
     velocity: {coordinate: function of time} of coordinates whose rate is prescribed; of a ball joint: its spins, child axes.
-    max_velocity (m/s, rad/s): no coordinate goes faster; of a ball joint: the length of its spin. 0: no limit.
+    max_velocity (m/s, rad/s): no coordinate goes faster; of a ball joint: the length of its spin; of a free joint: the speed of the
+    centre of mass. 0: no limit.
     force_limits: (least, greatest) force (N, N m) of every row by which the joint holds; beyond, it gives way.
     drive_limits: the same of what drives its coordinates.
     """
@@ -202,7 +203,7 @@ def force_range(owner: str, what: str, value: Any) -> tuple[float, float] | None
 def check_bounds(owner: str, kind: str, joint: Any) -> None:
     """Refuse what a joint without rows has no meaning for, and bounds of drives where there is none."""
     if kind == "free":
-        for what in BOUNDS:
+        for what in BOUNDS[1:]:
             if getattr(joint, what):
                 raise ModelError(f"{owner}: {what} is {getattr(joint, what)!r}, but a free joint holds nothing; expected none.")
     if joint.drive_limits is not None and joint.drive is None and joint.velocity is None:

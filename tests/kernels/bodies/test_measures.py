@@ -14,7 +14,7 @@ from dalembert.model.rotation import quat_exp, quat_mul, rotate
 I = (0.02, 0.025, 0.03)
 LOOPS = ["spherical", "fixed", "revolute", "prismatic", "cylindrical", "universal", "planar", "homokinetic", "slot", "distance"]
 WITH_COORDINATES = [kind for kind in LOOPS if kind in KINDS and KINDS[kind].nv]
-RATES = (at.SPIN, at.SPEED, at.SLIP, at.HEADING, at.SIDEWAYS, at.BLADE)  # measures that no value is the integral of
+RATES = (at.SPIN, at.SPEED, at.SLIP, at.PACE, at.HEADING, at.SIDEWAYS, at.BLADE)  # measures that no value is the integral of
 ROUND_OFF = 1e-14
 WHOLE_TURN = 2 * np.pi
 

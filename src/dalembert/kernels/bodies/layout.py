@@ -29,10 +29,11 @@ BEND = 10  # |log(q)|
 SPIN = 11  # rate alone: b . (omega_B - omega_A)
 SPEED = 12  # rate alone: of the turn of B from A, along what it is now: |omega_B - omega_A|
 SLIP = 13  # rate alone: spin of B from A along what it is now (VALUE 0) or across it (1, 2); its value is the length of the spin
-HEIGHT = 14  # wheel or ball of radius `value`, centre at the place on B, axle b (0: a ball), over the plane of A with normal a
-HEADING = 15  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
-SIDEWAYS = 16  # rate alone: velocity of its lowest point along normal x heading
-BLADE = 17  # rate alone: velocity of the place on B along b
+PACE = 14  # rate alone: velocity of the place on B along what it is now
+HEIGHT = 15  # wheel or ball of radius `value`, centre at the place on B, axle b (0: a ball), over the plane of A with normal a
+HEADING = 16  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
+SIDEWAYS = 17  # rate alone: velocity of its lowest point along normal x heading
+BLADE = 18  # rate alone: velocity of the place on B along b
 
 # what a row asks of a measure
 POSITION, VELOCITY, INERTIA = 0, 1, 2

@@ -21,6 +21,7 @@ With d from the place on A to that on B, p_A, p_B the joint frames in the world,
     SPIN         (no value)                n = b
     SPEED        (no value)                n along omega_B - omega_A as it is; 0 where nothing turns
     SLIP         |omega_B - omega_A|       n along it, or across it
+    PACE         (no value)                f along the velocity of the centre of mass of B; 0 where it rests
     HEIGHT ...   lowest point of a wheel or ball: kernels/tree/constraints.py
 
 All hold at every pose, also where the joint does not. Three LOCK rows vanish where the frames agree and nowhere else, two TILT rows across
@@ -58,6 +59,7 @@ from dalembert.kernels.bodies.layout import (
     LAST_MEASURE,
     LOCK,
     MEASURE_SIZE,
+    PACE,
     SCALE,
     SECOND,
     SHIFT,
@@ -286,7 +288,12 @@ def measure_joint(system, joint, states, values, J):
         at = int(system[AT_MEASURES]) + m * MEASURE_SIZE
         what = int(system[at + WHAT])
         f, n, at_a, at_b = ZERO, ZERO, place_a, place_b
-        if on_places(what):
+        if what == PACE:
+            value = 0.0
+            if body_b >= 0:
+                f = (states[body_b, 10], states[body_b, 11], states[body_b, 12])
+                f = unit(f) if dot(f, f) > 0.0 else f
+        elif on_places(what):
             value, f, at_a, at_b = shift_of(system, at, what, p_a, p_b, place_a, place_b)
         elif SPEED <= what <= SLIP:
             n = relative_spin(states, body_a, body_b, q_a, q_b)
