@@ -27,10 +27,11 @@ from dalembert.contact.solver import SolverOptions, StepSolver
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.couplings import lend
-from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy, strain_energy
+from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
 from dalembert.kernels.bodies.loads import add_loads, load_potential
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.nonlinear import correct_rows
+from dalembert.kernels.bodies.springs import calm_springs, strain_energy
 from dalembert.kernels.bodies.stiffening import stiffen, stiffness
 from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact import rows as contact_rows
@@ -283,6 +284,8 @@ class Machine:
         r, s, self.torques = self.rows, self.settings, 0
         if self.joints:
             assemble_rows(self.bodies.system, self.states, self.before, self.intact, self.inputs, t, h, *self.room, *r)
+            if self.springs:
+                calm_springs(self.bodies.system, h, r.bodies, self.inverse, r.J, r.b, r.sigma)
         self.lam[: self.joint_rows] = self.joint_lam
         if not n:
             return

@@ -6,7 +6,7 @@ dissipation       contacts, friction, impacts, limits, joints and dry friction t
 momentum          linear momentum of what neither joints nor contacts hold to the world changes by the impulse of known forces
 problems solved   residual of the problem of every step; those above the tolerance are counted
 penetration       of contacts, against the size of the smallest shape: deeper than a tenth warns
-joints            largest gap of the rows of joints, against the size of the machine
+joints            largest gap of the rows of joints, against the size of the machine; one that stays open contradicts something
 rotation          bodies that turned too fast for the variational rotation were stepped by the stabilised one, which takes energy
 """
 
@@ -23,7 +23,7 @@ from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.report.tree_facts import TreeFacts
 
 PASSIVE = ("contact", "friction", "impact", "limits", "joints", "joint_friction", "damping")
-DEEP, OPEN = 0.1, 1e-3  # of the smallest shape; of the machine
+DEEP, OPEN, APART = 0.1, 1e-3, 0.02  # of the smallest shape; of the machine, of which joints should be less open, and surely be
 GAIN = 0.01  # of the energy that moved
 SMALL = 1e-4  # of weight times size: less than that is what contacts store by their compliance and give back
 
@@ -121,7 +121,13 @@ def judge_joints(facts: TreeFacts) -> Item | None:
         return None
     gaps = np.abs(facts.traj.constraint[min(1, len(facts.traj) - 1) :])
     worst, limit = float(np.max(gaps)), OPEN * max(facts.extent, 1e-9)
-    text = f"joints closed to {worst:.2g} m, rad at worst, {float(np.max(gaps[-1])):.2g} at the end"
+    last = float(np.max(gaps[-1]))
+    text = f"joints closed to {worst:.2g} m, rad at worst, {last:.2g} at the end"
+    if worst > limit:
+        text += f" ({facts.model.constraint_labels[int(np.argmax(np.max(gaps, axis=0)))][0]!r})"
+    if last > APART * max(facts.extent, 1e-9) and last >= float(np.max(gaps[len(gaps) // 2])):
+        text += ": it does not close, so what it asks contradicts another joint, a drive or a contact"
+        return item("joints", FAIL, worst, None, text, limit)
     return item("joints", PASS if worst <= limit else WARN, worst, None, text, limit)
 
 
