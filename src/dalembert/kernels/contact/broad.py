@@ -3,7 +3,8 @@
 The order of the last call is nearly right, so insertion sort takes O(n) then; where it does not get through in 16 n moves (first call,
 another axis, everything flies about) heap sort takes over. The axis is the one along which the boxes are spread most; it changes only when
 another is better by half, since each change costs a sort. Found pairs are put in the order of (first, second) shape, so the result does not
-depend on the order in which they were found, nor on the past.
+depend on the order in which they were found, nor on the past. Two shapes that are not awake, of the world or of bodies that sleep, are no
+pair.
 """
 
 from dalembert.kernels._jit import inline, kernel
@@ -143,7 +144,7 @@ def sweep(shapes, filters, work):
             if sorted_boxes[b, 1] > y1 or sorted_boxes[b, 2] < y0 or sorted_boxes[b, 3] > z1 or sorted_boxes[b, 4] < z0:
                 continue
             j = order[b]
-            if touch(shapes, filters, min(i, j), max(i, j)):
+            if work.awake[i] + work.awake[j] > 0 and touch(shapes, filters, min(i, j), max(i, j)):
                 _push(work, i, j)
 
 
@@ -156,7 +157,7 @@ def over_planes(shapes, filters, margin, work):
             continue
         n = (work.R[p, 0, 2], work.R[p, 1, 2], work.R[p, 2, 2])
         for i in range(n_shapes):
-            if SPHERE <= shapes.kind[i] <= LARGE_HULL and shapes.owner[i] >= 0:
+            if SPHERE <= shapes.kind[i] <= LARGE_HULL and work.awake[i] > 0:
                 height = 0.0
                 for k in range(3):
                     height += n[k] * ((work.low[i, k] if n[k] > 0.0 else work.high[i, k]) - work.c[p, k])
