@@ -185,6 +185,7 @@ class Detector:
     def forget(self) -> None:
         """As if nothing had been detected yet."""
         self._memory, self._held = nothing(), nothing()
+        self._work.placed[:] = 0
 
     def glance(self) -> tuple[Memory, Memory]:
         """`memory` without copies: what is in use, and what is held of pairs of which no body is awake."""
@@ -212,7 +213,7 @@ class Detector:
     def watch(self, awake: Any) -> None:
         """awake (n,): which bodies are. What is remembered of pairs of others is held, and put back when one of them is."""
         owner = self.scene.shapes.owner
-        self._work.awake[:] = np.append(awake, False)[owner]  # the world, -1, is not
+        self._work.awake[:], self._work.placed[:] = np.append(awake, False)[owner], 0  # the world, -1, is not
         self._memory, self._held = part(self.memory(), self._work.awake)
 
     def held_bodies(self) -> Any:
@@ -227,6 +228,7 @@ def _work(scene: Scene, capacity: int) -> Work:
     order = np.flatnonzero((kind == SPHERE) | (kind == BOX) | (kind == HULL)).astype(ints)
     return Work(
         awake=(scene.shapes.owner >= 0).astype(ints),
+        placed=np.zeros(n, dtype=ints),
         c=np.zeros((n, 3)),
         R=np.zeros((n, 3, 3)),
         low=np.zeros((n, 3)),
