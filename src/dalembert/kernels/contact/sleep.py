@@ -1,8 +1,8 @@
 """Which bodies are calm, and which islands of them may sleep: see contact/sleep.py.
 
-    calm       |v| + radius |omega| < speed, and no force but the weight; for how long is counted
-    island     bodies that contacts of the detection join, with impulse or not: what is so near would wake it again
-    may sleep  every body has been calm long enough and a contact with impulse holds it, and the world holds one of them
+calm       |v| + radius |omega| < speed, and no force but the weight; for how long is counted
+island     bodies that contacts of the detection join, with impulse or not: what is so near would wake it again
+may sleep  every body has been calm long enough and a contact with impulse holds it, and the world holds one of them
 """
 
 import math
@@ -97,4 +97,3 @@ def touched(chosen, n, pair, mode, out):
             count += 1 - out[sleeper]
             out[sleeper] = 1
     return count
-

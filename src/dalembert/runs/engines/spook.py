@@ -305,7 +305,9 @@ def places(bodies: Any, nv: int, plan: Plan) -> tuple[Any, int]:
     """Where the parts of the state are, and its size."""
     n = len(bodies.names)
     counts = {word: bodies.count(getattr(joints, word.upper())) for word in ("measures", "joints", "rows", "rotors", "motors")}
-    starts, size = STATE.lay(0, {}, {"n": n, "nv": nv, "works": len(WORKS), "calms": n if plan.options.get("sleep", 0.0) > 0.0 else 0, **counts})
+    starts, size = STATE.lay(
+        0, {}, {"n": n, "nv": nv, "works": len(WORKS), "calms": n if plan.options.get("sleep", 0.0) > 0.0 else 0, **counts}
+    )
     return STATE.named(starts), size
 
 

@@ -14,9 +14,9 @@ Coulomb's law is solved for in each step (contact/coulomb.py), its residual is r
 has one solution and lets what slides separate with mu |v_t|. Contacts without restitution do not bounce; penetration is undone no faster
 than with `push`, so a start with overlapping bodies recovers slowly instead of exploding.
 
-With sleep > 0 what has been at rest for so many seconds (below 1e-5 m/s: boxes at rest have 1e-9 ... 1e-6) costs nothing until something
-touches it or acts on it, and then goes on from the same contacts and impulses: contact/sleep.py. Bodies with joints stay awake, and what
-they touch.
+With sleep > 0 what has been at rest for so many seconds (below 1e-4 m/s: boxes at rest have 1e-9 ... 1e-6) costs nothing until something
+touches it or acts on it, and then goes on from the same contacts and impulses: contact/sleep.py. Bodies with joints stay awake, and so does
+what they touch.
 
 Order 1. Conserves linear momentum of what is free; energy is lost, never gained by constraints, and the account says where.
 References: lacoursiere2007, chapters 4, 10, 14, 15.
