@@ -83,6 +83,7 @@ class SpookEngine:
         self._enter = plan.enter_state
         self.events: list[tuple[float, ...]] = []
         self._last = Report()
+        self._log = np.zeros(len(self.log_columns))  # since the last node that was recorded, which may be in an earlier chunk
 
     # checkpoints -----------------------------------------------------------------------------------------------------------------------
 
@@ -94,7 +95,7 @@ class SpookEngine:
             self.machine.start(*self._enter(q, v))
             self.view.seed(self.machine, q)
             self._warn()
-        self.tau[:], self.outer[:], self.steps, self.events = 0.0, 0.0, 0, []
+        self.tau[:], self.outer[:], self.steps, self.events, self._log[:] = 0.0, 0.0, 0, [], 0.0
 
     def _warn(self) -> None:
         """Say which shapes of one machine overlap at the start."""
@@ -115,7 +116,7 @@ class SpookEngine:
         m.joint_lam[:], m.rates_of_rotors[:] = state[at.lam : at.rotors], state[at.rotors : at.inputs]
         m.inputs[:], self.tau[:], self.outer[:] = state[at.inputs : at.tau], state[at.tau : at.calm], 0.0
         m.account[:], m.impulse[:] = state[at.account : at.impulse], state[at.impulse : self.size]
-        self.steps, self.events, m.h = step, [], m.h or self.h
+        self.steps, self.events, self._log[:], m.h = step, [], 0.0, m.h or self.h
         m.sleep.restore(state[at.calm : at.account], None if tables is None or "memory" not in tables else tables["contacts"].of(-1))
         if m.detector is not None:
             restore_memory(m.detector, None if tables is None else tables.get("memory"))
@@ -221,21 +222,20 @@ class SpookEngine:
         contacts: list[Array] = []
         events: list[Array] = []
         memory: tuple[Memory, ...] = ()
-        log = np.zeros(len(self.log_columns))
         for _ in range(n):
             try:
-                status = self._one(log)
+                status = self._one(self._log)
             except (Exception, KeyboardInterrupt) as problem:  # the user's control: handed on together with what was computed before
                 error = problem
             if status != OK or error is not None:
                 break
             if self.steps % every == 0:
                 states.append(self.state)
-                logs.append(log.copy())
+                logs.append(self._log.copy())
                 contacts.append(self._contacts())
                 events.append(self._take_events())
                 memory = self._memory()
-                log[:] = 0.0
+                self._log[:] = 0.0
             if stop():
                 break
         rows = np.array(states).reshape(len(states), self.size)
