@@ -1,4 +1,4 @@
-"""Islands that sleep: they cost nothing, stay bit for bit, and wake as if they had never slept. The judge is mostly the run without sleep."""
+"""Islands that sleep cost nothing, stay bit for bit, and wake as if they had never slept. The judge is mostly the run without sleep."""
 
 import pickle
 
@@ -99,11 +99,9 @@ def test_what_sleeps_costs_nothing():
 
 
 def test_nothing_sleeps_unless_asked():
-    traj = dal.simulate(stack(1), "spook", h=H, t_end=2.0)
-    assert (
-        "asleep" not in traj.solver
-        and traj.states.shape[1] + 1 == dal.simulate(stack(1), "spook", h=H, t_end=2.0, sleep=5.0).states.shape[1]
-    )
+    never, later = (dal.simulate(stack(1), "spook", h=H, t_end=2.0, **more) for more in ({}, {"sleep": 5.0}))
+    assert "asleep" not in never.solver and never.states.shape[1] + 1 == later.states.shape[1]
+    assert not later.solver["asleep"].any() and np.array_equal(never.q, later.q)
 
 
 def test_of_two_islands_one_sleeps():
@@ -309,7 +307,7 @@ def test_a_control_of_nothing_lets_them_sleep_and_a_torque_wakes_them():
 @pytest.mark.parametrize("every", [1, 3])
 def test_a_run_is_resumed_in_its_sleep_bit_for_bit(tmp_path, every):
     m, v0 = with_ball(distance=2.0)
-    run = dict(h=H, v0=v0, every=every, sleep=SLEEP)
+    run = {"h": H, "v0": v0, "every": every, "sleep": SLEEP}
     whole = dal.simulate(m, "spook", t_end=2.0, **run)
     half = dal.simulate(m, "spook", t_end=0.8, save=tmp_path / "run.h5", **run)
     assert half.solver["asleep"][-1] == 3 * every and not whole.solver["asleep"][len(half) :].all()

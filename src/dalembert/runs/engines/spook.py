@@ -1,7 +1,7 @@
 """Bodies, joints and contacts: `contact/machine.py`, one call per step.
 
-The flat state is the fixed part of the checkpoint (STATE below); what contacts remember (axes of pairs, features, impulses) is the ragged
-table "memory", also of contacts that sleep (contact/sleep.py). Contacts of the last step and events (impacts, broken joints) are tables too.
+The flat state is the fixed part of the checkpoint (STATE below); what contacts remember (axes of pairs, features, impulses), also of those
+that sleep (contact/sleep.py), is the ragged table "memory". Contacts of the last step and events (impacts, broken joints) are tables too.
 
 The machine runs in the coordinates of its bodies, which are those of `traj.q` and `traj.model`. Whatever the user's own code sees or gives
 (controls, monitors, `Simulation.state`, tau) is in the joint coordinates of the machine that was given: contact/joint_view.py. A control

@@ -61,9 +61,7 @@ register(
         ),
         Option("threshold", 0.05, "slower impacts have no restitution", "m/s", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("push", 1.0, "penetration is undone no faster than this", "m/s", _positive, "a number > 0"),
-        Option(
-            "sleep", 0.0, "islands that have been calm for so long sleep until touched; 0: never", "s", lambda x: 0.0 <= x < 1e9, ">= 0"
-        ),
+        Option("sleep", 0.0, "islands that were calm for so long sleep until touched; 0: never", "s", lambda x: 0.0 <= x < 1e9, ">= 0"),
         Option("contacts", "all", "keep the contacts of every node in traj.contacts, or none", words=("all", "none")),
         Option(
             "max_time", 0.0, "wall time per step after which the best solution so far is taken; 0: none", "s", lambda x: x >= 0.0, ">= 0"
