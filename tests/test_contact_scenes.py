@@ -8,7 +8,6 @@ from dalembert.model import Model
 from dalembert.model.features import can_touch
 from dalembert.runs.simulate import simulate
 from dalembert.scenes import contact_machines, contact_piles, contact_structures, contact_tops
-from dalembert.view.contact_plots import weighed
 
 NAMES = [name for name in scenes.names() if scenes.find(name).check is not None]
 H = 1 / 60
@@ -20,7 +19,7 @@ def run(model: Model, t_end: float, h: float = H, **more):
 
 def test_every_scene_with_contacts_has_a_check():
     models = {name: scenes.find(name).model() for name in scenes.names()}
-    assert {name for name, m in models.items() if isinstance(m, Model) and can_touch(m)} == set(NAMES)
+    assert {name for name, m in models.items() if isinstance(m, Model) and can_touch(m)} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -34,11 +33,11 @@ def test_scene_shows_what_its_check_says(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_account_closes(name):
-    """Kinetic energy and weight change by what the columns say, to round-off of the largest of them."""
+    """Kinetic and potential energy change by what the columns say, to round-off of the largest of them."""
     scene = scenes.find(name)
     traj = scene.simulate(t_end=60 * scene.h)
     work = {k: np.cumsum(x) for k, x in traj.account.items() if k != "impulse"}
-    energy = weighed(traj)
+    energy = traj.energy
     scale = max(np.abs(energy).max(), *(np.abs(x).max() for x in work.values()))
     assert np.abs(energy[1:] - energy[0] - sum(work.values())).max() < 1e-11 * scale
 

@@ -171,10 +171,14 @@ def test_slender_rods_and_point_masses_run_in_body_coordinates():
     np.testing.assert_allclose(traj.joint("hinge").q[:, 0], exact.q[:, 0], atol=2e-3)
 
 
-def test_mimicking_joints_are_named_and_can_be_ignored():
+def test_mimicking_joints_follow():
+    """A torque on one finger of a gripper moves both alike; without couplings it moves one."""
     m = robot("panda_description/urdf", "panda.urdf", floating_base=False)
-    with pytest.raises(dal.UnsupportedError, match=r"'panda_finger_joint2_mimic'.*ignore=\('couplings',\)"):
-        dal.simulate(m, "spook", h=1 / 240, t_end=0.1)
-    traj = dal.simulate(m, "spook", h=1 / 240, t_end=0.1, q0={"panda_joint4": -1.5, "panda_joint6": 1.5}, ignore=("couplings", "contact"))
-    assert traj.status == "ok"
-    assert traj.q.shape[1] == 7 * sum(j.kind == "free" for j in traj.model.joints)
+    push = np.zeros(m.nv)
+    push[m.v_slices()["panda_finger_joint1"]] = 1.0
+    start = {"panda_joint4": -1.5, "panda_joint6": 1.5, "panda_finger_joint1": 0.01, "panda_finger_joint2": 0.01}
+    for ignore, together in ((("contact",), True), (("contact", "couplings"), False)):
+        traj = dal.simulate(m, "spook", h=1 / 240, t_end=0.1, q0=start, control=lambda t, q, v: push, ignore=ignore)
+        first, second = (traj.joint(f"panda_finger_joint{k}").q[:, 0] for k in (1, 2))
+        assert np.ptp(first) > 1e-3
+        assert (np.abs(first - second).max() < 1e-6) == together

@@ -22,6 +22,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.contact.accounts import NUMERICAL
 from dalembert.contact.tables import COLUMNS, described
+from dalembert.kernels.bodies import layout
 from dalembert.kernels.bodies.motion import ASLEEP, BALANCED, OMEGA
 from dalembert.kernels.contact.islands import islands
 from dalembert.kernels.contact.sleep import SLEEPS, loaded, rest, tired, touched
@@ -37,16 +38,18 @@ class Sleep:
     """Sleeping bodies of a machine. calm (n,): how long each has been calm, s, SLEEPS of those that sleep; empty where none ever does.
     rows: contacts of bodies that sleep, as `tables.contact_rows`."""
 
-    def __init__(self, machine: Machine, model: Any):
+    def __init__(self, machine: Machine):
         self.m, self.count, self.on = machine, 0, machine.settings.sleep > 0.0
         n = machine.n
         self.calm = np.zeros(n if self.on else 0)
         self.rows = np.zeros((0, len(COLUMNS["contacts"])))
         self.bound, self._out, self._label = (np.zeros(n, dtype=np.int64) for _ in range(3))
         self._room = np.zeros((3, n), dtype=np.int64)
-        for joint in (*model.loops, *model.nonholonomic):
-            ends = [machine.bodies.places[name].body for name in (joint.parent, joint.child)]
-            self.bound[[k for k in ends if k >= 0]] = 1
+        system = machine.bodies.system
+        for j in range(machine.joints):
+            record = int(system[layout.AT_JOINTS]) + j * layout.JOINT_SIZE
+            ends = (int(system[record + layout.BODY_A]), int(system[record + layout.BODY_B]))
+            self.bound[[k for k in ends if 0 <= k < n]] = 1
 
     @property
     def asleep(self) -> Any:
