@@ -7,6 +7,7 @@
 5  velocities and impulses of the step                      contact/solver.py
 6  impacts, before 5 or within the step                     contact/impacts.py
 7  account, broken joints, next node
+8  islands that fall asleep; 1 and 4 wake them              contact/sleep.py
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dalembert.contact.detector import Detector
 from dalembert.contact.impacts import WHEN, Impacts
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
+from dalembert.contact.sleep import Sleep
 from dalembert.contact.solver import SolverOptions, StepSolver
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
@@ -67,6 +69,7 @@ class Settings:
     impact: str = "exact"
     threshold: float = 0.05
     push: float = 1.0
+    sleep: float = 0.0
     sweeps: int = 50
     newton: int = 0
     max_time: float = math.inf
@@ -86,6 +89,7 @@ class Report:
     stabilised: int = 0
     stiffened: int = 0
     converged: bool = True
+    asleep: int = 0
 
 
 class Machine:
@@ -140,6 +144,7 @@ class Machine:
         self._joint_columns = columns_of(self.bodies)
         self.springs = bool((self._joint_columns == STIFFNESS).any())
         self._grow(64)
+        self.sleep = Sleep(self)
         self.h = 0.0  # of the last step
         self.contacts = 0  # of the last step that were rows of it
         self.events: list[tuple[float, ...]] = []  # (kind, a, b, value) of the last step
@@ -168,6 +173,7 @@ class Machine:
         self.account[:], self.impulse[:] = 0.0, 0.0
         if self.detector is not None:
             self.detector.forget()
+        self.sleep.restore()
 
     def configuration(self) -> tuple[Array, Array]:
         """q and v of the model."""
@@ -177,15 +183,18 @@ class Machine:
 
     def step(self, t: float, h: float) -> Report:
         """From t to t + h. The state is changed only where the step succeeds."""
-        found, self.events, self.h = Report(), [], h
+        self._wake(t, h)
+        found, self.events, self.h = Report(asleep=self.sleep.count), [], h
         self.impacts.times = []
-        energy = self._kinetic()
+        if self.sleep.all:
+            return self._sleep_on(h, found)
+        energy = self.kinetic()
         self._store(-1.0)
-        self._known_forces(t)
         self._prepare(h, found)
-        if not self._detect(h):
+        touching = self._touching(h, found)
+        if touching is None:
             return Report(NOT_FINITE)
-        ordinary, strikes = self._choose(h)
+        ordinary, strikes = touching
         if strikes and self.settings.impact != "exact":
             energy = self._strike(t, h, strikes + ordinary, energy, found)
             ordinary, strikes = self._choose(h)[0], 0
@@ -210,14 +219,46 @@ class Machine:
             return Report(NOT_FINITE)
         self._remember(ordinary, found)
         self._add_jolts(ordinary, n)
+        if self.sleep.on:
+            self.sleep.settle(h)
+            found.asleep = self.sleep.count
         return found
+
+    def _wake(self, t: float, h: float) -> None:
+        """Known forces; what sleeps wakes where they act, or where h is another."""
+        self._known_forces(t)
+        if self.sleep.count and self.h not in (0.0, h):
+            self.sleep.wake_all()
+        if self.sleep.count:
+            self.sleep.wake_loaded()
+
+    def _sleep_on(self, h: float, found: Report) -> Report:
+        """Nothing moves."""
+        assert self.detector is not None
+        self.detector.count = self.contacts = 0
+        self.impulse[3:] += h * self.bodies.weight.reshape(-1, 6)[:, 3:].sum(axis=0)
+        return found
+
+    def _touching(self, h: float, found: Report) -> tuple[int, int] | None:
+        """`_detect` and `_choose`, again and again where contacts wake what slept. None where a state is not finite."""
+        while True:
+            before = self.detector.glance()[0] if self.sleep.count and self.detector is not None else None
+            if not self._detect(h):
+                return None
+            ordinary, strikes = self._choose(h)
+            if before is None:
+                return ordinary, strikes
+            n = self.detector.count if strikes and self.detector is not None else ordinary
+            if not self.sleep.wake_touched(n, before):
+                return ordinary, strikes
+            self._prepare(h, found)
 
     def _advance(self, h: float, way: Array) -> bool:
         """The next node, by velocities `way`; then velocities x. The energy at the node, and what the weight did, go into the account."""
         fine = motion.advance(h, way, self.mode, self.states)
         if way is not self.x:
             motion.kick(h, self.x, self.mode, self.states)
-        self.account[NUMERICAL] += self._kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
+        self.account[NUMERICAL] += self.kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
         self._store(1.0)
         return bool(fine)
 
@@ -230,7 +271,7 @@ class Machine:
         if len(self.tree_work):
             self.account[FORCES] += sign * load_potential(b.tree, self.tree_work, self.states, b.com)
 
-    def _kinetic(self) -> float:
+    def kinetic(self) -> float:
         """Kinetic energy of the node: of bodies and rotors."""
         b, room = self.bodies, self.room
         found = float(motion.kinetic(b.mass, b.inertia, self.states))
@@ -361,7 +402,7 @@ class Machine:
         self.x[:] = spins.sines(h, last + self.impacts.jump(n, last, gap, self.rates[:n].copy(), h, allowed, found))
         motion.kick(h, self.x, self.mode, self.states)
         self.rates_of_rotors[:] = np.nan
-        after = self._kinetic()
+        after = self.kinetic()
         self.account[NUMERICAL] += after - energy
         self._prepare(h, found)
         self.lam0[: self.detector.count] = 0.0

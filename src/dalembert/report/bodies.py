@@ -8,6 +8,7 @@ problems solved   residual of the problem of every step; those above the toleran
 penetration       of contacts, against the size of the smallest shape: deeper than a tenth warns
 joints            largest gap of the rows of joints, against the size of the machine; one that stays open contradicts something
 rotation          bodies that turned too fast for the variational rotation were stepped by the stabilised one, which takes energy
+sleep             how many bodies slept at once, and for how long, where they may (option sleep)
 """
 
 from __future__ import annotations
@@ -31,7 +32,15 @@ SMALL = 1e-4  # of weight times size: less than that is what contacts store by t
 def judge_bodies(facts: TreeFacts) -> list[Item | None]:
     """All items."""
     found = [judge_explosion(facts), judge_balance(facts), judge_dissipation(facts), judge_momentum(facts)]
-    return [*found, judge_solved(facts), judge_penetration(facts), judge_joints(facts), judge_rotation(facts), judge_stiffened(facts)]
+    return [
+        *found,
+        judge_solved(facts),
+        judge_penetration(facts),
+        judge_joints(facts),
+        judge_rotation(facts),
+        judge_stiffened(facts),
+        tell_sleep(facts),
+    ]
 
 
 def moved(facts: TreeFacts) -> float:
@@ -147,3 +156,15 @@ def judge_rotation(facts: TreeFacts) -> Item | None:
         return None
     text = f"{count} times a body turned too fast for h, and its rotation was stabilised, which takes energy; try a smaller h"
     return item("rotation", WARN, count, None, text)
+
+
+def tell_sleep(facts: TreeFacts) -> Item | None:
+    """Bodies that slept."""
+    traj = facts.traj
+    if "asleep" not in traj.solver:
+        return None
+    asleep = traj.solver["asleep"] / np.diff(traj.t) * traj.h  # added up over the steps between two nodes
+    n, whole = len(facts.model.bodies), float(traj.t[-1] - traj.t[0])
+    mean = float(np.sum(asleep * np.diff(traj.t))) / max(n, 1)
+    text = f"up to {round(float(np.max(asleep, initial=0.0)))} of {n} bodies slept at once; a body {mean:.3g} s of {whole:.3g} s on average"
+    return item("sleep", NOT_APPLICABLE, mean, None, text)

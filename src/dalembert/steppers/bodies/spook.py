@@ -14,6 +14,10 @@ Coulomb's law is solved for in each step (contact/coulomb.py), its residual is r
 has one solution and lets what slides separate with mu |v_t|. Contacts without restitution do not bounce; penetration is undone no faster
 than with `push`, so a start with overlapping bodies recovers slowly instead of exploding.
 
+With sleep > 0 what has been at rest for so many seconds (below 1e-4 m/s: boxes at rest have 1e-9 ... 1e-6) costs nothing until something
+touches it or acts on it, and then goes on from the same contacts and impulses: contact/sleep.py. Bodies with joints stay awake, and so does
+what they touch.
+
 Order 1. Conserves linear momentum of what is free; energy is lost, never gained by constraints, and the account says where.
 References: lacoursiere2007, chapters 4, 10, 14, 15.
 """
@@ -59,6 +63,7 @@ register(
         ),
         Option("threshold", 0.05, "slower impacts have no restitution", "m/s", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("push", 1.0, "penetration is undone no faster than this", "m/s", _positive, "a number > 0"),
+        Option("sleep", 0.0, "islands that were calm for so long sleep until touched; 0: never", "s", lambda x: 0.0 <= x < 1e9, ">= 0"),
         Option(
             "newton",
             0,
