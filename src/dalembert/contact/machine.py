@@ -19,12 +19,12 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, FRICTION, NUMERICAL, columns_of
-from dalembert.contact.coulomb import CoulombSolver
 from dalembert.contact.detector import Detector
 from dalembert.contact.impacts import WHEN, Impacts
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
-from dalembert.contact.solver import SolverOptions, StepSolver
+from dalembert.contact.solver import SolverOptions
+from dalembert.contact.solvers import Solver, solver_of
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
@@ -58,6 +58,8 @@ class Settings:
     threshold: float = 0.05
     push: float = 1.0
     sweeps: int = 50
+    rounds: int = 100
+    sides: int = 0
     max_time: float = math.inf
 
 
@@ -84,8 +86,10 @@ class Machine:
         self.n = n = len(self.bodies.names)
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
-        options = SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget, law=LAWS[s.law])
-        self.solver = CoulombSolver(options) if s.law == "coulomb" else StepSolver(options)
+        self.options = SolverOptions(
+            tol=s.tol, method=s.solver, sweeps=s.sweeps, rounds=s.rounds, sides=s.sides, max_time=budget, law=LAWS[s.law]
+        )
+        self.solver: Solver = solver_of(self.options)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count

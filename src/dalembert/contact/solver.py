@@ -37,7 +37,7 @@ from dalembert.kernels.contact.solve import run
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 LAWS = {"associated": codes.ASSOCIATED, "coulomb": codes.COULOMB}
-METHODS = ("direct", "gauss-seidel")
+METHODS = ("direct", "gauss-seidel", "split", "lemke", "keller")  # the last three: contact/solvers.py
 JUDGED = 10  # sweeps between two looks at the residual
 #: sigma is multiplied by these, one after the other
 CONTINUATION = (1e4, 1e2, 10.0)
@@ -50,7 +50,8 @@ class SolverOptions:
 
     rest, slow: m/s, where a solve begins with Newton (see the head of the file).
     max_time: seconds of wall time after which the best impulses so far are returned ("time" in the branch).
-    method "gauss-seidel": at most `sweeps` sweeps to `tol`, no factor.
+    method "gauss-seidel": at most `sweeps` sweeps to `tol`, no factor. "split": at most `rounds` rounds (contact/split.py).
+    "lemke", "keller": dense; a cone may become a polygon of so many `sides`, 0: it may not (contact/pivoting.py).
     """
 
     tol: float = 1e-9
@@ -66,6 +67,8 @@ class SolverOptions:
     floor: float = 1e-8
     sweeps: int = 50
     max_time: float | None = None
+    rounds: int = 100
+    sides: int = 0
 
     def __post_init__(self) -> None:
         for what, value, known in (("law", self.law, LAWS), ("method", self.method, METHODS)):

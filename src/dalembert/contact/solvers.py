@@ -1,0 +1,27 @@
+"""Which solver solves the steps of a run: by `SolverOptions.method` and `law`. Each has `solve(problem) -> StepResult`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from dalembert.contact.coulomb import CoulombSolver
+from dalembert.contact.pivoting import PivotingSolver
+from dalembert.contact.problem import StepProblem
+from dalembert.contact.solver import SolverOptions, StepResult, StepSolver
+from dalembert.contact.split import SplitSolver
+
+
+class Solver(Protocol):
+    """What a machine asks of a solver."""
+
+    def solve(self, problem: StepProblem) -> StepResult:
+        """Impulses into problem.lam, velocities into the result."""
+
+
+def solver_of(options: SolverOptions) -> Solver:
+    """A new solver."""
+    if options.method == "split":
+        return SplitSolver(options)
+    if options.method in ("lemke", "keller"):
+        return PivotingSolver(options)
+    return CoulombSolver(options) if options.law == "coulomb" else StepSolver(options)
