@@ -73,34 +73,25 @@ def resolve(problem: ArchivedProblem | StepProblem, method: str | None = None, c
     return Resolution(given.name, len(p.J), o.method, residual, good, count, COUNTS[o.method], seconds, found.branch, lam, x, same)
 
 
-def resolve_by_all(problem: ArchivedProblem | StepProblem, methods: Iterable[str] = METHODS, **options: Any) -> list[Resolution]:
+def resolve_by_all(
+    problem: ArchivedProblem | StepProblem, methods: Iterable[str] = METHODS, cold: bool = False, **options: Any
+) -> list[Resolution]:
     """By one method after the other; one that cannot solve such a problem says why in `refused`. The time is that of a second solution,
     which compiles nothing, unless the first was long.
     """
     given = problem if isinstance(problem, ArchivedProblem) else _bare(problem)
-    return [_tried(given, method, options) for method in methods]
+    return [_tried(given, method, cold, options) for method in methods]
 
 
-def _tried(given: ArchivedProblem, method: str, options: dict[str, Any]) -> Resolution:
+def _tried(given: ArchivedProblem, method: str, cold: bool, options: dict[str, Any]) -> Resolution:
     more = {"sweeps": SWEEPS, **options} if method == "gauss-seidel" else options
+    _options(given.options, method, more)  # wrong ones are errors, not refusals
     try:
-        found = resolve(given, method, **more)
-        return found if found.seconds > 1.0 else resolve(given, method, **more)
+        found = resolve(given, method, cold, **more)
+        return found if found.seconds > 1.0 else resolve(given, method, cold, **more)
     except (UnsupportedError, OptionError) as error:
-        if not _possible(given, method, options):
-            raise
-        none = np.zeros(0)
-        rows = len(given.problem.J)
+        none, rows = np.zeros(0), len(given.problem.J)
         return Resolution(given.name, rows, method, np.inf, False, 0, COUNTS[method], 0.0, "refused", none, none, None, str(error))
-
-
-def _possible(given: ArchivedProblem, method: str, options: dict[str, Any]) -> bool:
-    """Whether options and method are fine by themselves."""
-    try:
-        _options(given.options, method, options)
-    except (OptionError, UnknownNameError):
-        return False
-    return True
 
 
 def _bare(problem: StepProblem) -> ArchivedProblem:

@@ -116,7 +116,7 @@ class _Rounds:
 
     def run(self) -> StepResult:
         o, p = self.owner.options, self.problem
-        nu, slip, mixing = np.maximum(p.impulses[self.at], 0.0), np.zeros(len(self.at)), Anderson(5)
+        nu, slip, mixing = np.maximum(p.impulses[self.at], 0.0), self._slip(p.impulses), Anderson(5)
         while self.rounds < o.rounds and self.best > o.tol and self.stalls < STALLED and not self._late:
             found, slip = self._round(nu, slip)
             if self.stalls < PATIENCE:
@@ -137,12 +137,16 @@ class _Rounds:
         self.factors, self.solves, self.rounds = self.factors + found.factorisations, self.solves + found.solves, self.rounds + 1
         lam = h.problem.impulses[h.rows]
         h.problem.start = found.x.copy()
-        u = p.row_velocities(lam)
         residual = p.natural_residual(lam, "coulomb", CREEP)
         self.stalls = 0 if residual < 0.9 * self.best else self.stalls + 1
         if residual < self.best:
             self.best, self.lam, self.x = residual, lam, found.x.copy()
-        return np.maximum(lam[self.at], 0.0), np.hypot(u[self.at + 1], u[self.at + 2])
+        return np.maximum(lam[self.at], 0.0), self._slip(lam)
+
+    def _slip(self, lam: Array) -> Array:
+        """Slip speeds of the cones."""
+        u = self.problem.row_velocities(lam)
+        return np.hypot(u[self.at + 1], u[self.at + 2])
 
     @property
     def _late(self) -> bool:
