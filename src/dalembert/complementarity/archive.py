@@ -174,8 +174,8 @@ def _read(h5: h5py.File, name: str) -> StoredProblem:
         main, letter, wanted = h5[LINEAR], "M", ["q", "lower", "upper"]
     elif "fclib_global" in h5:
         raise UnsupportedError(
-            f"{name!r} holds a global problem (fclib_global), and local ones (fclib_local) are read here: dal.contact.load_problems reads those "
-            "of rigid bodies; or form W = H^T M^-1 H."
+            f"{name!r} holds a global problem (fclib_global), and local ones (fclib_local) are read here: dal.contact.load_problems reads "
+            "those of rigid bodies; or form W = H^T M^-1 H."
         )
     else:
         raise ArchiveError(f"{name!r} holds {sorted(h5)}; expected a group {CONTACTS!r} or {LINEAR!r}.")

@@ -28,7 +28,18 @@ _PUBLIC = {
     "save_problem": "stored",
     "with_boxes": "boxed",
 }
-__all__ = list(_PUBLIC)
+__all__ = [
+    "ArchivedProblem",
+    "Resolution",
+    "StepProblem",
+    "exclude_overlaps",
+    "load_problem",
+    "load_problems",
+    "resolve",
+    "resolve_by_all",
+    "save_problem",
+    "with_boxes",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -33,7 +33,8 @@ class ProblemArchive:
         self.wanted, self.place = Path(path).absolute(), Path()
         self.facts: dict[str, Any] = {"path": path, "problems": 0, "unsolved": 0, "left_out": 0, "trouble": ""}
         self._step: dict[str, Any] = {}
-        self._due, self._kept, self._failed = False, None, False
+        self._due, self._failed = False, False
+        self._kept: ArchivedProblem | None = None
         if not self.wanted.parent.is_dir():
             self._stop(f"the directory {str(self.wanted.parent)!r} does not exist")
 
@@ -43,8 +44,7 @@ class ProblemArchive:
         """A step from time t."""
         self._step = {"step": step, "t": t, "h": h}
         self._due = self.every > 0 and step % self.every == 0
-        self._kept: ArchivedProblem | None = None
-        self._failed = False
+        self._kept, self._failed = None, False
 
     def solve(self, problem: StepProblem) -> StepResult:
         """As the solver does."""

@@ -1,4 +1,4 @@
-"""Box friction with limits that are known: a step as a boxed complementarity problem, symmetric, with one solution (lacoursiere2007 10.12.3).
+"""Box friction with known limits: a step as a boxed complementarity problem, symmetric, with one solution (lacoursiere2007 10.12.3).
 
     cone (n, t1, t2)   ->   0 <= lam_n  _|_  u_n >= 0,    |lam_1|, |lam_2| <= mu nu,    nu: normal impulses, of the step before say
 
@@ -32,6 +32,6 @@ def with_boxes(problem: StepProblem, normal: Any = None) -> StepProblem:
     for t in (at + 1, at + 2):
         low[t], high[t] = -p.mu[cones] * np.maximum(nu, 0.0), p.mu[cones] * np.maximum(nu, 0.0)
     return StepProblem(
-        p.bodies[owner], kind, np.concatenate([[0], np.cumsum(sizes)]), p.J, p.b, p.sigma, p.mu[owner], p.masses, p.inverse, p.free, low, high,
-        np.array(p.start), np.zeros(len(p.J)), check=False,
+        p.bodies[owner], kind, np.concatenate([[0], np.cumsum(sizes)]), p.J, p.b, p.sigma, p.mu[owner], p.masses, p.inverse, p.free, low,
+        high, np.array(p.start), np.zeros(len(p.J)), check=False,
     )  # fmt: skip

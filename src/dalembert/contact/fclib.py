@@ -1,16 +1,17 @@
-"""Problems of steps in groups of HDF5 files, in the layout of FCLIB, the collection of frictional contact problems of Acary, Bremond, Koziara
-and Perignon (global problems), with what it has no place for in a group of ours.
+"""Problems of steps in groups of HDF5 files, in the layout of FCLIB, the collection of frictional contact problems of Acary, Bremond,
+Koziara and Perignon (global problems), with what it has no place for in a group of ours.
 
     /fclib_global/spacedim                      3: rows per contact, normal first
-    /fclib_global/{M, H, G}/{nzmax, m, n, nz, p, i, x}    by compressed columns (nz = -1). M: masses, H: J^T of cones, G: J^T of bilateral rows
+    /fclib_global/{M, H, G}/{nzmax, m, n, nz, p, i, x}    by columns (nz = -1). M: masses, H: J^T of cones, G: J^T of bilateral rows
     /fclib_global/vectors/{f, w, mu, b}         f = M free, w: b of cones, b: b of bilateral rows
     /fclib_global/info/{title, description, math_info}    text
     /solution/{v, u, r, l}                      of the run: x, u = H^T v + w, impulses of cones, of bilateral rows
 
     M v = H r + G l + f,   G^T v + b = 0,   u = H^T v + w,   (r, u) by Coulomb's law
 
-    /dalembert_step/{bodies, kind, first, J, b, sigma, mu, masses, inverse, free, low, high, start, lam}     the whole `StepProblem`, bit for bit:
-                                                joints, limits, motors, the laws of all rows, sigma, bounds, start and warm start
+    /dalembert_step/{bodies, kind, first, J, b, sigma, mu, masses, inverse, free, low, high, start, lam}
+                                                the whole `StepProblem`, bit for bit: joints, limits, motors, the laws of all rows, sigma,
+                                                bounds, start and warm start
     /dalembert_step/found/{lam, x}              what the run found
     attributes of it: options of the solver and facts of the step (JSON), crc32 of all its numbers
 
@@ -26,7 +27,6 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from dalembert.arrays import AnyArray, Array
 from dalembert.contact.problem import BILATERAL, BOXED, CONE, UNILATERAL, StepProblem
@@ -35,6 +35,7 @@ from dalembert.errors import ArchiveError, UnsupportedError
 
 if TYPE_CHECKING:
     import h5py
+    from scipy.sparse import csc_matrix
 
 GLOBAL, STEP, FORMAT = "fclib_global", "dalembert_step", 1
 PACKED = 1024  # numbers from which on they are compressed
@@ -92,16 +93,18 @@ def _rows(p: StepProblem, law: int) -> AnyArray:
     return np.flatnonzero(np.repeat(p.kind, np.diff(p.first)) == law)
 
 
-def _columns(p: StepProblem, rows: AnyArray) -> Any:
+def _columns(p: StepProblem, rows: AnyArray) -> csc_matrix:
     """J^T of some rows, sparse (6 n, rows)."""
+    from scipy.sparse import coo_matrix
+
     n, ends = len(p.masses), p.ends()[rows]
     where = (6 * ends[:, :, None] + np.arange(6)).reshape(len(rows), 12)
     column = np.broadcast_to(np.arange(len(rows))[:, None], where.shape)
     values, kept = p.J[rows], (where < 6 * n) & (p.J[rows] != 0.0)
-    return sparse.coo_matrix((values[kept], (where[kept], column[kept])), shape=(6 * n, len(rows))).tocsc()
+    return coo_matrix((values[kept], (where[kept], column[kept])), shape=(6 * n, len(rows))).tocsc()
 
 
-def _write_matrix(group: h5py.Group, A: Any) -> None:
+def _write_matrix(group: h5py.Group, A: csc_matrix) -> None:
     for name, number in (("nzmax", A.nnz), ("m", A.shape[0]), ("n", A.shape[1]), ("nz", -1)):
         group[name] = np.array([number], dtype=np.int32)
     for name, numbers in (("p", A.indptr.astype(np.int32)), ("i", A.indices.astype(np.int32)), ("x", A.data)):
@@ -109,6 +112,8 @@ def _write_matrix(group: h5py.Group, A: Any) -> None:
 
 
 def _write_global(main: h5py.Group, archived: ArchivedProblem) -> None:
+    from scipy import sparse
+
     p = archived.problem
     cones, joints = _rows(p, CONE), _rows(p, BILATERAL)
     main["spacedim"] = np.array([3], dtype=np.int32)
@@ -131,7 +136,7 @@ def _info(archived: ArchivedProblem) -> dict[str, str]:
     where = f", step {facts['step']}, t = {facts['t']:.9g} s" if "step" in facts else ""
     return {
         "title": f"{facts.get('machine') or 'machine'}{where}",
-        "description": f"{int((p.kind == CONE).sum())} contacts, {len(p.masses)} bodies, velocities by body: angular (body axes), linear (world)",
+        "description": f"{int((p.kind == CONE).sum())} contacts, {len(p.masses)} bodies; velocities: angular (body axes), linear (world)",
         "math_info": f"M is positive definite; rows give way, u = H^T v + w + sigma r, with sigma in {STEP}{more}",
     }
 
@@ -171,7 +176,9 @@ def read(group: h5py.Group, name: str, path: str) -> ArchivedProblem:
     return ArchivedProblem(name, problem, options, found["found/lam"], found["found/x"], json.loads(step.attrs["facts"]), path)
 
 
-def _matrix(group: h5py.Group, where: str) -> Any:
+def _matrix(group: h5py.Group, where: str) -> csc_matrix:
+    from scipy import sparse
+
     m, n, nz = (int(np.ravel(group[k][()])[0]) for k in ("m", "n", "nz"))
     p, i, x = (group[k][()] for k in ("p", "i", "x"))
     if nz >= 0:
@@ -185,18 +192,20 @@ def _matrix(group: h5py.Group, where: str) -> Any:
 
 def _read_foreign(group: h5py.Group, name: str, path: str) -> ArchivedProblem:
     """A global problem of someone else: rigid, Coulomb's law."""
+    from scipy.sparse import csc_matrix
+
     main, where = group[GLOBAL], f"{path!r}, {name}"
     if int(np.ravel(main["spacedim"][()])[0]) != 3:
         raise UnsupportedError(f"{where}: contacts in the plane (spacedim 2) are not read.")
     M, H = _matrix(main["M"], f"{where}, M"), _matrix(main["H"], f"{where}, H")
-    G = _matrix(main["G"], f"{where}, G") if "G" in main else sparse.csc_matrix((M.shape[0], 0))
+    G = _matrix(main["G"], f"{where}, G") if "G" in main else csc_matrix((M.shape[0], 0))
     masses = _blocks(M, where)
     vectors = {k: np.asarray(main["vectors"][k][()], dtype=np.float64) for k in main["vectors"]}
     contacts, joints = H.shape[1] // 3, G.shape[1]
     pieces = [H[:, 3 * c : 3 * c + 3] for c in range(contacts)] + [G[:, c] for c in range(joints)]
     bodies, J = zip(*(_joined(piece, where) for piece in pieces), strict=True) if pieces else ((), ())
     counts = [3] * contacts + [1] * joints
-    rows, inverse = sum(counts), np.linalg.inv(masses)
+    rows, inverse = sum(counts), np.asarray(np.linalg.inv(masses), dtype=np.float64)
     problem = StepProblem(
         np.array(bodies, dtype=np.int64).reshape(-1, 2), np.array([CONE] * contacts + [BILATERAL] * joints), np.cumsum([0, *counts]),
         np.concatenate(J) if J else np.zeros((0, 12)), np.concatenate([vectors["w"], vectors.get("b", np.zeros(0))]), np.zeros(rows),
@@ -210,7 +219,7 @@ def _read_foreign(group: h5py.Group, name: str, path: str) -> ArchivedProblem:
     return ArchivedProblem(name, problem, SolverOptions(law="coulomb"), lam, x, {}, path)
 
 
-def _blocks(M: Any, where: str) -> Array:
+def _blocks(M: csc_matrix, where: str) -> Array:
     """(n, 6, 6)"""
     A = M.tocoo()
     if M.shape[0] % 6 or M.shape[0] != M.shape[1] or (A.row // 6 != A.col // 6).any():
@@ -220,7 +229,7 @@ def _blocks(M: Any, where: str) -> Array:
     return out
 
 
-def _joined(columns: Any, where: str) -> tuple[tuple[int, int], Array]:
+def _joined(columns: csc_matrix, where: str) -> tuple[tuple[int, int], Array]:
     """(bodies, rows of J) of columns of J^T."""
     A = columns.tocoo()
     touched = np.unique(A.row // 6)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import AnyArray, Array
 from dalembert.complementarity.friction.shapes import directions
 from dalembert.complementarity.solve import lcp
 from dalembert.contact.coulomb import CREEP
@@ -57,8 +57,8 @@ def refuse(problem: StepProblem, method: str, law: str, sides: int) -> None:
     rough = int(((problem.kind == CONE) & (problem.mu > 0.0)).sum())
     if rough and not sides:
         raise UnsupportedError(
-            f"method {method!r} solves complementarity problems of rows with bounds, and {rough} contacts have cones of friction; sides=8, say, "
-            "puts inscribed polygons in their place, the methods 'direct', 'gauss-seidel' and 'split' solve cones."
+            f"method {method!r} solves complementarity problems of rows with bounds, and {rough} contacts have cones of friction; sides=8, "
+            "say, puts inscribed polygons in their place, the methods 'direct', 'gauss-seidel' and 'split' solve cones."
         )
     if rough and method == "keller" and law == "coulomb":
         raise UnsupportedError(
@@ -101,7 +101,7 @@ def as_lcp(problem: StepProblem, method: str, law: str, sides: int) -> tuple[Arr
     return M, np.concatenate([c, more]), np.concatenate([low, more]), np.concatenate([high, np.full(m, np.inf)]), T
 
 
-def _kept(rows: int, at: Array, normals: bool = True) -> Array:
+def _kept(rows: int, at: AnyArray, normals: bool = True) -> AnyArray:
     """Rows that stay as they are: all but those of cones; their normals too, if asked for."""
     keep = np.ones(rows, dtype=bool)
     for k in range(0 if not normals else 1, 3):
@@ -109,7 +109,7 @@ def _kept(rows: int, at: Array, normals: bool = True) -> Array:
     return np.flatnonzero(keep)
 
 
-def _generators(rows: int, at: Array, mu: Array, sides: int, coulomb: bool, low: Array, high: Array) -> tuple[Array, Array, Array]:
+def _generators(rows: int, at: AnyArray, mu: Array, sides: int, coulomb: bool, low: Array, high: Array) -> tuple[Array, Array, Array]:
     """(T, lower, upper): rows that stay, then the directions of each cone; with the associated law each direction brings its normal."""
     keep, d, m = _kept(rows, at, coulomb), directions(sides), len(at)
     T = np.zeros((rows, len(keep) + m * sides))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from dalembert.contact.coulomb import CoulombSolver
-from dalembert.contact.pivoting import PivotingSolver
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.solver import SolverOptions, StepResult, StepSolver
-from dalembert.contact.split import SplitSolver
 
 
 class Solver(Protocol):
@@ -19,9 +17,13 @@ class Solver(Protocol):
 
 
 def solver_of(options: SolverOptions) -> Solver:
-    """A new solver."""
+    """A new solver. What few runs need is imported when it is asked for."""
     if options.method == "split":
+        from dalembert.contact.split import SplitSolver
+
         return SplitSolver(options)
     if options.method in ("lemke", "keller"):
+        from dalembert.contact.pivoting import PivotingSolver
+
         return PivotingSolver(options)
     return CoulombSolver(options) if options.law == "coulomb" else StepSolver(options)

@@ -1,14 +1,14 @@
 """Splitting for friction (lacoursiere2007 chapter 17): limits of friction from the last normal impulses, one monotone problem per round.
 
     nu = normal impulses of the step before, or 0: no friction at first
-    repeat   (lam_n, lam_t, joints) = solution with 0 <= lam_n  _|_  u_n >= 0,  |lam_t| <= mu nu,  all other rows as they are       (17.18-25)
+    repeat   (lam_n, lam_t, joints) = solution with 0 <= lam_n  _|_  u_n >= 0,  |lam_t| <= mu nu,  all other rows as they are   (17.18-25)
              nu = lam_n, mixed with earlier rounds by Anderson's method, or by halves where that does not help
     until Coulomb's law holds to the tolerance, or `rounds` are over
 
 Print has boxes for the tangents; here they are discs, so that what stays fixed obeys Coulomb's cone, exactly, not a pyramid. Within the
 laws of `kernels/contact/codes.py` a disc of radius mu nu is a cone with a normal row of its own that touches no body:
 
-    u_0 = S lam_0 + b_0,   b_0 = mu s - S nu,   s = |u_t| of the last round:   lam_0 = nu where the contact slides with s, or sticks with s = 0
+    u_0 = S lam_0 + b_0,   b_0 = mu s - S nu,   s = |u_t| of the last round:   lam_0 = nu where the contact slides with s, or sticks, s = 0
 
 S = STIFF times the diagonal of the tangents: an error of s changes the limit by mu^2/STIFF of its impulse, and vanishes in the limit.
 Convergence is not proved; it is linear, and can stagnate. The residual is that of Coulomb's law of the problem as it was given.
@@ -21,7 +21,7 @@ from time import perf_counter
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import AnyArray, Array
 from dalembert.contact.anderson import Anderson
 from dalembert.contact.coulomb import CREEP
 from dalembert.contact.problem import CONE, UNILATERAL, StepProblem
@@ -30,8 +30,8 @@ from dalembert.errors import OptionError
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 STIFF = 100.0
-#: rounds without a better residual after which impulses are halved instead of mixed; and after which it ends. Measured on pyramids and heaps:
-#: mixing takes 16 to 60 rounds to 1e-9 m/s, halving 60 to more than 100; a first round without friction can be near, those behind it far
+#: rounds without a better residual after which impulses are halved instead of mixed; and after which it ends. Measured on pyramids and
+#: heaps: mixing takes 16 to 60 rounds to 1e-9 m/s, halving 60 to more than 100; a first round without friction can be near by chance
 PATIENCE, STALLED = 20, 40
 
 
@@ -40,7 +40,9 @@ class SplitSolver:
 
     def __init__(self, options: SolverOptions):
         if options.law != "coulomb":
-            raise OptionError(f"method 'split' takes the limits of friction from normal impulses, which is Coulomb's law; law is {options.law!r}.")
+            raise OptionError(
+                f"method 'split' takes limits of friction from normal impulses, which is Coulomb's law; law is {options.law!r}."
+            )
         self.options = options
         self.solver = StepSolver(replace(options, law="associated", method="direct"))
         self.goal = max(options.tol, options.interior_tol)
@@ -61,8 +63,8 @@ class Halves:
     """
 
     problem: StepProblem
-    rows: Array
-    limit: Array
+    rows: AnyArray
+    limit: AnyArray
     mu: Array
     S: Array
 
@@ -109,7 +111,8 @@ class _Rounds:
         self.owner, self.problem = owner, problem
         self.at = problem.first[:-1][cones]
         self.halves = Halves.of(problem, cones)
-        self.best, self.lam, self.x = np.inf, problem.impulses.copy(), problem.free.copy()
+        self.lam, self.x = problem.impulses.copy(), problem.velocities()
+        self.best = problem.natural_residual(None, "coulomb", CREEP)
         self.factors = self.solves = self.rounds = self.stalls = 0
         budget = owner.options.max_time
         self.deadline = np.inf if budget is None else perf_counter() + budget
@@ -125,7 +128,7 @@ class _Rounds:
                 nu = 0.5 * (nu + found)
         p.impulses[:] = self.lam
         status = OK if self.best <= self.owner.goal else NOT_CONVERGED if np.isfinite(self.best) else NOT_FINITE
-        branch = "split (time)" if self._late and self.best > o.tol else "split"
+        branch = "warm" if not self.rounds else "split (time)" if self._late and self.best > o.tol else "split"
         return StepResult(status, self.best, self.factors, self.rounds, self.solves, branch, self.x)
 
     def _round(self, nu: Array, slip: Array) -> tuple[Array, Array]:
@@ -138,7 +141,7 @@ class _Rounds:
         lam = h.problem.impulses[h.rows]
         h.problem.start = found.x.copy()
         residual = p.natural_residual(lam, "coulomb", CREEP)
-        self.stalls = 0 if residual < 0.9 * self.best else self.stalls + 1
+        self.stalls = 0 if residual < 0.9 * self.best else self.stalls + 1 if np.isfinite(residual) else STALLED
         if residual < self.best:
             self.best, self.lam, self.x = residual, lam, found.x.copy()
         return np.maximum(lam[self.at], 0.0), self._slip(lam)

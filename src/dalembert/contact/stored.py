@@ -49,7 +49,9 @@ def load_problem(path: StrPath, name: str | None = None) -> ArchivedProblem:
     return next(_problems(place, wanted))
 
 
-def save_problem(path: StrPath, problem: StepProblem | ArchivedProblem, options: SolverOptions | None = None, overwrite: bool = False) -> None:
+def save_problem(
+    path: StrPath, problem: StepProblem | ArchivedProblem, options: SolverOptions | None = None, overwrite: bool = False
+) -> None:
     """One problem into a file of its own; of a StepProblem lam is the warm start."""
     if isinstance(problem, StepProblem):
         none = np.zeros(0)

@@ -20,7 +20,6 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.contact.accounts import COLUMNS as WORKS
 from dalembert.contact.accounts import DRIVE, JOINTS, columns_of
-from dalembert.contact.archive import ProblemArchive
 from dalembert.contact.joint_view import JointView, order_of
 from dalembert.contact.machine import Machine, Report, Settings
 from dalembert.contact.overlaps import overlapping
@@ -39,6 +38,7 @@ from dalembert.runs.engines import Chunk, Into, times
 from dalembert.runs.ragged import Table, Tables
 
 if TYPE_CHECKING:
+    from dalembert.contact.archive import ProblemArchive
     from dalembert.runs.plan import Plan
 
 CONTACT_BYTES = 2**30  # of the contacts of all nodes
@@ -89,6 +89,8 @@ class SpookEngine:
             if every:
                 raise OptionError(f"archive_every = {every} needs a place: archive_failures = the name of an HDF5 file or of a folder.")
             return None
+        from dalembert.contact.archive import ProblemArchive
+
         m = self.machine
         archive = ProblemArchive(m.solver, m.options, path, every, most, self.model.name)
         m.solver, self.facts["archive"] = archive, archive.facts

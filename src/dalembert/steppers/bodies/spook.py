@@ -70,7 +70,9 @@ register(
             "max_time", 0.0, "wall time per step after which the best solution so far is taken; 0: none", "s", lambda x: x >= 0.0, ">= 0"
         ),
         Option(
-            "archive_failures", "", "HDF5 file, or folder, for the problems of steps that were not solved (contact/archive.py); none by default"
+            "archive_failures",
+            "",
+            "HDF5 file, or folder, for the problems of steps that were not solved (contact/archive.py)",
         ),
         Option("archive_every", 0, "archive every n-th step too; 0: none", valid=lambda n: n >= 0, expected="a whole number >= 0"),
         Option("archive_most", 100, "problems that are archived", valid=lambda n: n >= 1, expected="a whole number >= 1"),
