@@ -24,7 +24,8 @@ def boxed_rows(seed):
     high = rng.uniform(0.0, 0.3, size=rows)
     low = np.where(rng.uniform(size=rows) < 0.3, -np.inf, -rng.uniform(0.0, 0.3, size=rows))
     return StepProblem(
-        p.bodies[owner], np.full(rows, BOXED), np.arange(rows + 1), p.J, p.b, p.sigma, np.zeros(rows), p.masses, p.inverse, p.free, low, high
+        p.bodies[owner], np.full(rows, BOXED), np.arange(rows + 1), p.J, p.b, p.sigma, np.zeros(rows), p.masses, p.inverse, p.free, low,
+        high,
     )  # fmt: skip
 
 
@@ -107,7 +108,7 @@ def test_cones_without_sides_and_large_problems_are_refused_by_name():
     for method in ("lemke", "keller"):
         with pytest.raises(UnsupportedError, match=rf"{method}.*cones of friction.*sides"):
             PivotingSolver(SolverOptions(method=method)).solve(p)
-    with pytest.raises(UnsupportedError, match="keller.*symmetric.*lemke"):
+    with pytest.raises(UnsupportedError, match=r"keller.*symmetric.*lemke"):
         PivotingSolver(SolverOptions(method="keller", law="coulomb", sides=8)).solve(p)
     large = chain(LARGEST // 3 + 1)
     with pytest.raises(UnsupportedError, match=rf"{LARGEST + 1} rows.*at most {LARGEST}"):

@@ -1,4 +1,4 @@
-"""Splitting of chapter 17: limits of friction from normal impulses. Judged by dense solvers of Coulomb's law, by statics, and by the judge."""
+"""Splitting of chapter 17: limits of friction from normal impulses, judged by dense solvers of Coulomb's law, by statics, by the judge."""
 
 import numpy as np
 import pytest
