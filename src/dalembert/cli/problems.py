@@ -27,7 +27,9 @@ def command(
     path: Annotated[Path, typer.Argument(help="HDF5 file, or folder, of a run with archive_failures=..., or a global problem of FCLIB.")],
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", help="direct, gauss-seidel, split, lemke, keller, or run: as in the run; default: all of them."),
+        typer.Option(
+            "--method", "-m", help="direct, gauss-seidel, split, direct+split, lemke, keller, or run: as in the run; default: all."
+        ),
     ] = None,
     name: Annotated[list[str] | None, typer.Option("--name", "-n", help="Problems of these names only; may be repeated.")] = None,
     sides: Annotated[int, typer.Option("--sides", help="Polygons of so many sides in place of cones, for lemke and keller.")] = 0,

@@ -58,7 +58,7 @@ class Settings:
     threshold: float = 0.05
     push: float = 1.0
     sweeps: int = 50
-    rounds: int = 100
+    rounds: int = 200
     sides: int = 0
     max_time: float = math.inf
 

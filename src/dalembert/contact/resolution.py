@@ -21,7 +21,9 @@ from dalembert.contact.solvers import solver_of
 from dalembert.errors import OptionError, UnknownNameError, UnsupportedError
 
 #: what `iterations` counts
-COUNTS = {"direct": "factors", "gauss-seidel": "sweeps", "split": "rounds", "lemke": "pivots", "keller": "pivots"}
+COUNTS = {
+    "direct": "factors", "gauss-seidel": "sweeps", "split": "rounds", "direct+split": "factors", "lemke": "pivots", "keller": "pivots",
+}  # fmt: skip
 #: sweeps of gauss-seidel, where nothing is said: more than a run would spend
 SWEEPS = 1000
 
@@ -68,7 +70,7 @@ def resolve(problem: ArchivedProblem | StepProblem, method: str | None = None, c
     x, lam = np.array(found.x), p.impulses
     residual = p.natural_residual(lam, o.law, CREEP)
     same = None if not len(given.lam) else bool(np.array_equal(lam, given.lam) and np.array_equal(x, given.x))
-    count = found.factorisations if o.method == "direct" else found.iterations
+    count = found.factorisations if COUNTS[o.method] == "factors" else found.iterations
     good = residual <= max(o.tol, o.interior_tol)
     return Resolution(given.name, len(p.J), o.method, residual, good, count, COUNTS[o.method], seconds, found.branch, lam, x, same)
 

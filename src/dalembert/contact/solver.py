@@ -37,7 +37,7 @@ from dalembert.kernels.contact.solve import run
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 LAWS = {"associated": codes.ASSOCIATED, "coulomb": codes.COULOMB}
-METHODS = ("direct", "gauss-seidel", "split", "lemke", "keller")  # the last three: contact/solvers.py
+METHODS = ("direct", "gauss-seidel", "split", "direct+split", "lemke", "keller")  # the last four: contact/solvers.py
 JUDGED = 10  # sweeps between two looks at the residual
 #: sigma is multiplied by these, one after the other
 CONTINUATION = (1e4, 1e2, 10.0)
@@ -67,7 +67,7 @@ class SolverOptions:
     floor: float = 1e-8
     sweeps: int = 50
     max_time: float | None = None
-    rounds: int = 100
+    rounds: int = 200
     sides: int = 0
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 from dalembert.contact.coulomb import CoulombSolver
@@ -22,8 +23,14 @@ def solver_of(options: SolverOptions) -> Solver:
         from dalembert.contact.split import SplitSolver
 
         return SplitSolver(options)
+    if options.method == "direct+split" and options.law == "coulomb":
+        from dalembert.contact.split import DirectSplitSolver
+
+        return DirectSplitSolver(options)
     if options.method in ("lemke", "keller"):
         from dalembert.contact.pivoting import PivotingSolver
 
         return PivotingSolver(options)
+    if options.method == "direct+split":  # the associated law leaves nothing to be done better
+        options = replace(options, method="direct")
     return CoulombSolver(options) if options.law == "coulomb" else StepSolver(options)

@@ -23,7 +23,7 @@ import numpy as np
 
 from dalembert.arrays import AnyArray, Array
 from dalembert.contact.anderson import Anderson
-from dalembert.contact.coulomb import CREEP
+from dalembert.contact.coulomb import CREEP, CoulombSolver
 from dalembert.contact.problem import CONE, UNILATERAL, StepProblem
 from dalembert.contact.solver import SolverOptions, StepResult, StepSolver
 from dalembert.errors import OptionError
@@ -47,12 +47,34 @@ class SplitSolver:
         self.solver = StepSolver(replace(options, law="associated", method="direct"))
         self.goal = max(options.tol, options.interior_tol)
 
-    def solve(self, problem: StepProblem) -> StepResult:
-        """Impulses into problem.lam, velocities into the result."""
+    def solve(self, problem: StepProblem, max_time: float | None = None) -> StepResult:
+        """Impulses into problem.lam, velocities into the result. max_time: in place of that of the options."""
         cones = (problem.kind == CONE) & (problem.mu > 0.0)
         if not cones.any():
             return self.solver.solve(problem)
-        return _Rounds(self, problem, cones).run()
+        return _Rounds(self, problem, cones, self.options.max_time if max_time is None else max_time).run()
+
+
+class DirectSplitSolver:
+    """The direct solver, and splitting from its answer where that misses Coulomb's law by more than the goal."""
+
+    def __init__(self, options: SolverOptions):
+        self.direct, self.split = CoulombSolver(replace(options, method="direct")), SplitSolver(options)
+        self.max_time = options.max_time
+
+    def solve(self, problem: StepProblem) -> StepResult:
+        """Impulses into problem.lam, velocities into the result."""
+        began = perf_counter()
+        first = self.direct.solve(problem)
+        if first.ok or not np.isfinite(first.residual):
+            return first
+        problem.start = np.array(first.x)
+        left = None if self.max_time is None else max(self.max_time - (perf_counter() - began), 0.0)
+        found = self.split.solve(problem, left)
+        return StepResult(
+            found.status, found.residual, first.factorisations + found.factorisations, first.iterations + found.iterations,
+            first.solves + found.solves, f"{first.branch}, {found.branch}", found.x,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +129,13 @@ class Halves:
 class _Rounds:
     """One problem: the best so far, and what it took."""
 
-    def __init__(self, owner: SplitSolver, problem: StepProblem, cones: Array):
+    def __init__(self, owner: SplitSolver, problem: StepProblem, cones: Array, budget: float | None):
         self.owner, self.problem = owner, problem
         self.at = problem.first[:-1][cones]
         self.halves = Halves.of(problem, cones)
         self.lam, self.x = problem.impulses.copy(), problem.velocities()
         self.best = problem.natural_residual(None, "coulomb", CREEP)
         self.factors = self.solves = self.rounds = self.stalls = 0
-        budget = owner.options.max_time
         self.deadline = np.inf if budget is None else perf_counter() + budget
 
     def run(self) -> StepResult:

@@ -46,9 +46,11 @@ register(
         Option("tau", 2.0, "damping time of constraints without one of their own", "steps", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("margin", 4e-3, "contacts act below this gap; shapes smaller than 5 cm: less", "m", _positive, "a number > 0"),
         Option("law", "coulomb", "of sliding contacts: Coulomb's, or the associated law of the cone", words=("coulomb", "cone")),
-        Option("solver", "direct", "of the problem of a step", words=("direct", "gauss-seidel", "split", "lemke", "keller")),
+        Option(
+            "solver", "direct", "of the problem of a step", words=("direct", "gauss-seidel", "split", "direct+split", "lemke", "keller")
+        ),
         Option("sweeps", 50, "of gauss-seidel, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
-        Option("rounds", 100, "of split, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
+        Option("rounds", 200, "of split, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
         Option(
             "sides",
             0,
