@@ -252,3 +252,15 @@ def test_a_problem_can_be_saved_by_hand(tmp_path):
     for name in ("bodies", "kind", "first", "J", "b", "sigma", "mu", "masses", "inverse", "free", "low", "high", "start", "lam"):
         np.testing.assert_array_equal(getattr(found.problem, name), getattr(p, name))
     assert dal.contact.resolve(found).same is None and dal.contact.resolve(found, cold=True).solved
+
+
+@pytest.mark.parametrize("impact", ["exact", "post-facto"])
+def test_steps_with_impacts_are_kept_and_solved_again_too(tmp_path, impact):
+    """A ball with restitution bounces: a step has its own problem and that of the impact, one of them is kept."""
+    m = floor(friction=0.3, restitution=0.8)
+    m.add_body("ball", 1.0, (0.004,) * 3, pose=((0, 0, 0.3), (1, 0, 0, 0)), shapes=[dal.Sphere(0.1, friction=0.3, restitution=0.8)])
+    traj = run(m, 1.0, impact=impact, archive_failures=tmp_path / "p.h5", archive_every=1, v0={"ball": (0, 0, 0, 1.0, 0, 0)})
+    problems = dal.contact.load_problems(tmp_path / "p.h5")
+    assert len(traj.events.rows) >= 2 and len(problems) >= 2
+    assert len({p.facts["step"] for p in problems}) == len(problems)
+    assert all(dal.contact.resolve(p).same for p in problems)
