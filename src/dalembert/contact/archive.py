@@ -48,7 +48,7 @@ class ProblemArchive:
 
     def solve(self, problem: StepProblem) -> StepResult:
         """As the solver does."""
-        lam, start = problem.impulses.copy(), problem.start
+        lam, start = problem.impulses.copy(), problem.started
         result = self.solver.solve(problem)
         first, worst = self._due and self._kept is None, not result.ok and (not self._failed or self._worse(result))
         self._failed = self._failed or not result.ok

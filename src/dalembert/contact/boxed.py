@@ -32,6 +32,6 @@ def with_boxes(problem: StepProblem, normal: Any = None) -> StepProblem:
     for t in (at + 1, at + 2):
         low[t], high[t] = -p.mu[cones] * np.maximum(nu, 0.0), p.mu[cones] * np.maximum(nu, 0.0)
     return StepProblem(
-        p.bodies[owner], kind, np.concatenate([[0], np.cumsum(sizes)]), p.J, p.b, p.sigma, p.mu[owner], p.masses, p.inverse, p.free, low,
-        high, np.array(p.start), np.zeros(len(p.J)), check=False,
+        p.bodies[owner], kind, np.concatenate([[0], np.cumsum(sizes)]), p.J, p.b, p.sigma, np.where(cones[owner], 0.0, p.mu[owner]),
+        p.masses, p.inverse, p.free, low, high, np.array(p.start), np.zeros(len(p.J)), check=False,
     )  # fmt: skip

@@ -44,6 +44,7 @@ class Detector:
         self.count = 0
         self._work = _work(scene, 64 + 8 * len(scene.placed))
         self._found, self._frames = _found(64 + 16 * len(scene.placed))
+        self._seen = -1, self._found, self._found  # how many, of which arrays, views
         self._others = Others.of(scene)
         self._hulls = _scratch(scene) if np.count_nonzero(scene.shapes.kind == HULL) else None
         self._still = np.zeros(len(scene.bodies))
@@ -53,7 +54,9 @@ class Detector:
     @property
     def contacts(self) -> Found:
         """The contacts of the last detection, in the order of their keys: views, which the next detection overwrites."""
-        return Found(*(a[: self.count] for a in self._found))
+        if self._seen[0] != self.count or self._seen[1] is not self._found:
+            self._seen = self.count, self._found, Found(*(a[: self.count] for a in self._found))
+        return self._seen[2]
 
     @property
     def frames(self) -> Array:
@@ -164,6 +167,17 @@ class Detector:
         """Keep the contacts with their impulses lam (count, 3) for the next step."""
         impulses = np.empty((self.count, 3))
         matching.to_world(self._frames, lam, self.count, impulses)
+        self._store(impulses)
+
+    def keep(self, chosen: Any, n: int, lam: Array, at: int, start: Array, part: float) -> float:
+        """`remember` of the first n chosen contacts, whose rows of lam begin at `at`: start (count, 3) + part (lam - start); others 0.
+        Returns the deepest penetration of all."""
+        impulses = np.empty((self.count, 3))
+        deepest = matching.keep(self._frames, self._found.gap, chosen, n, lam, at, start, part, self.count, impulses)
+        self._store(impulses)
+        return float(deepest)
+
+    def _store(self, impulses: Array) -> None:
         c = self.contacts
         self._memory.update(keys=c.key.copy(), features=c.feature.copy(), points=c.point.copy(), impulses=impulses)
 
@@ -172,6 +186,10 @@ class Detector:
         none = np.zeros(0, dtype=np.int64)
         self._memory: dict[str, Any] = {name: none.copy() for name in MEMORY[:6]}
         self._memory.update(points=np.zeros((0, 3)), impulses=np.zeros((0, 3)))
+
+    def glance(self) -> dict[str, Array]:
+        """`memory` without copies: arrays that are never written to, only replaced."""
+        return dict(self._memory)
 
     def memory(self) -> dict[str, Array]:
         """Copies of all that the next detection and its warm start depend on: axes of pairs, contacts with impulses (world axes)."""

@@ -216,7 +216,7 @@ def _read_foreign(group: h5py.Group, name: str, path: str) -> ArchivedProblem:
     if "solution" in group and "v" in group["solution"]:
         told = group["solution"]
         lam, x = np.concatenate([told["r"][()], told["l"][()] if joints else np.zeros(0)]), told["v"][()]
-    return ArchivedProblem(name, problem, SolverOptions(law="coulomb"), lam, x, {}, path)
+    return ArchivedProblem(name, problem, SolverOptions(law="coulomb", rounds_tol=1e-6), lam, x, {}, path)
 
 
 def _blocks(M: csc_matrix, where: str) -> Array:

@@ -20,7 +20,6 @@ import numpy as np
 from dalembert.arrays import AnyArray, Array
 from dalembert.complementarity.friction.shapes import directions
 from dalembert.complementarity.solve import lcp
-from dalembert.contact.coulomb import CREEP
 from dalembert.contact.problem import CONE, StepProblem
 from dalembert.contact.solver import SolverOptions, StepResult
 from dalembert.errors import UnsupportedError
@@ -45,7 +44,7 @@ class PivotingSolver:
         M, q, lower, upper, T = as_lcp(problem, o.method, o.law, o.sides)
         found = lcp(M, q, lower, upper, method=o.method, fallback=None)
         lam = T @ found.z[: T.shape[1]]
-        residual = problem.natural_residual(lam, o.law, CREEP)
+        residual = problem.natural_residual(lam, o.law, o.creep)
         problem.impulses[:] = lam
         status = OK if residual <= self.goal else NOT_CONVERGED if np.isfinite(residual) else NOT_FINITE
         branch = o.method if found.solved else f"{o.method} ({found.status})"

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.contact.coulomb import CREEP
 from dalembert.contact.fclib import ArchivedProblem
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.solver import METHODS, SolverOptions
@@ -69,7 +68,7 @@ def resolve(problem: ArchivedProblem | StepProblem, method: str | None = None, c
     found = solver.solve(p)
     seconds = perf_counter() - began
     x, lam = np.array(found.x), p.impulses
-    residual = p.natural_residual(lam, o.law, CREEP)
+    residual = p.natural_residual(lam, o.law, o.creep)
     same = None if not len(given.lam) else bool(np.array_equal(lam, given.lam) and np.array_equal(x, given.x))
     count = found.factorisations if COUNTS[o.method] == "factors" else found.iterations
     good = residual <= max(o.tol, o.interior_tol)
@@ -99,7 +98,7 @@ def _tried(given: ArchivedProblem, method: str, cold: bool, options: dict[str, A
 
 def _bare(problem: StepProblem) -> ArchivedProblem:
     none = np.zeros(0)
-    return ArchivedProblem("problem", problem, SolverOptions(law="coulomb"), none, none)
+    return ArchivedProblem("problem", problem, SolverOptions(law="coulomb", rounds_tol=1e-6), none, none)
 
 
 def _options(of_run: SolverOptions, method: str | None, options: dict[str, Any]) -> SolverOptions:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
-from dalembert.contact.coulomb import CoulombSolver
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.solver import SolverOptions, StepResult, StepSolver
 
@@ -33,4 +32,4 @@ def solver_of(options: SolverOptions) -> Solver:
         return PivotingSolver(options)
     if options.method == "direct+split":  # the associated law leaves nothing to be done better
         options = replace(options, method="direct")
-    return CoulombSolver(options) if options.law == "coulomb" else StepSolver(options)
+    return StepSolver(options)

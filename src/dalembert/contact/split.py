@@ -23,7 +23,6 @@ import numpy as np
 
 from dalembert.arrays import AnyArray, Array
 from dalembert.contact.anderson import Anderson
-from dalembert.contact.coulomb import CREEP, CoulombSolver
 from dalembert.contact.problem import CONE, UNILATERAL, StepProblem
 from dalembert.contact.solver import SolverOptions, StepResult, StepSolver
 from dalembert.errors import OptionError
@@ -59,7 +58,7 @@ class DirectSplitSolver:
     """The direct solver, and splitting from its answer where that misses Coulomb's law by more than the goal."""
 
     def __init__(self, options: SolverOptions):
-        self.direct, self.split = CoulombSolver(replace(options, method="direct")), SplitSolver(options)
+        self.direct, self.split = StepSolver(replace(options, method="direct")), SplitSolver(options)
         self.max_time = options.max_time
 
     def solve(self, problem: StepProblem) -> StepResult:
@@ -68,12 +67,11 @@ class DirectSplitSolver:
         first = self.direct.solve(problem)
         if first.ok or not np.isfinite(first.residual):
             return first
-        problem.start = np.array(first.x)
         left = None if self.max_time is None else max(self.max_time - (perf_counter() - began), 0.0)
-        found = self.split.solve(problem, left)
+        found = self.split.solve(replace(problem, start=np.array(first.x), check=False), left)
         return StepResult(
             found.status, found.residual, first.factorisations + found.factorisations, first.iterations + found.iterations,
-            first.solves + found.solves, f"{first.branch}, {found.branch}", found.x,
+            first.solves + found.solves, f"{first.branch}, {found.branch}", found.x, first.first,
         )  # fmt: skip
 
 
@@ -113,9 +111,10 @@ class Halves:
 
         sigma = spread(p.sigma, 0.0)
         sigma[limit] = STIFF * D
-        kind = np.where(cones[owner] & ~second, UNILATERAL, p.kind[owner])
+        normal = cones[owner] & ~second
+        kind, mu = np.where(normal, UNILATERAL, p.kind[owner]), np.where(normal, 0.0, p.mu[owner])
         halves = StepProblem(
-            p.bodies[owner], kind, first, spread(p.J, 0.0), spread(p.b, 0.0), sigma, p.mu[owner], p.masses, p.inverse, p.free,
+            p.bodies[owner], kind, first, spread(p.J, 0.0), spread(p.b, 0.0), sigma, mu, p.masses, p.inverse, p.free,
             spread(p.lows, -np.inf), spread(p.highs, np.inf), p.start, spread(p.impulses, 0.0), check=False,
         )  # fmt: skip
         return cls(halves, rows, limit, p.mu[cones], STIFF * D)
@@ -134,7 +133,7 @@ class _Rounds:
         self.at = problem.first[:-1][cones]
         self.halves = Halves.of(problem, cones)
         self.lam, self.x = problem.impulses.copy(), problem.velocities()
-        self.best = problem.natural_residual(None, "coulomb", CREEP)
+        self.best = self.first = problem.natural_residual(None, "coulomb", owner.options.creep)
         self.factors = self.solves = self.rounds = self.stalls = 0
         self.deadline = np.inf if budget is None else perf_counter() + budget
 
@@ -150,7 +149,7 @@ class _Rounds:
         p.impulses[:] = self.lam
         status = OK if self.best <= self.owner.goal else NOT_CONVERGED if np.isfinite(self.best) else NOT_FINITE
         branch = "warm" if not self.rounds else "split (time)" if self._late and self.best > o.tol else "split"
-        return StepResult(status, self.best, self.factors, self.rounds, self.solves, branch, self.x)
+        return StepResult(status, self.best, self.factors, self.rounds, self.solves, branch, self.x, self.first)
 
     def _round(self, nu: Array, slip: Array) -> tuple[Array, Array]:
         """(normal impulses, slip speeds) with limits mu nu; the impulses are judged, and kept where they are the best."""
@@ -161,7 +160,7 @@ class _Rounds:
         self.factors, self.solves, self.rounds = self.factors + found.factorisations, self.solves + found.solves, self.rounds + 1
         lam = h.problem.impulses[h.rows]
         h.problem.start = found.x.copy()
-        residual = p.natural_residual(lam, "coulomb", CREEP)
+        residual = p.natural_residual(lam, "coulomb", self.owner.options.creep)
         self.stalls = 0 if residual < 0.9 * self.best else self.stalls + 1 if np.isfinite(residual) else STALLED
         if residual < self.best:
             self.best, self.lam, self.x = residual, lam, found.x.copy()

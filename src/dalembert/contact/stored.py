@@ -55,7 +55,7 @@ def save_problem(
     """One problem into a file of its own; of a StepProblem lam is the warm start."""
     if isinstance(problem, StepProblem):
         none = np.zeros(0)
-        problem = ArchivedProblem(Path(path).stem, problem, options or SolverOptions(law="coulomb"), none, none)
+        problem = ArchivedProblem(Path(path).stem, problem, options or SolverOptions(law="coulomb", rounds_tol=1e-6), none, none)
     import h5py
 
     with replacing(file_path("save_problem", path), overwrite) as file, h5py.File(file, "w", libver=VERSIONS, track_order=True) as h5:

@@ -24,6 +24,8 @@ from dalembert.kernels.smallmat import cross, mat_vec
 FRICTION, RESTITUTION, COMPLIANCE, DAMPING_TIME = 0, 1, 2, 3
 KINETIC, SLIP_SPEED, LINEAR, TORSION, ROLLING, BELT = 4, 5, 6, 7, 8, 9
 ORDINARY, STRIKES, LEFT = 0, 1, 2
+#: states of contacts
+OPEN, STICK, SLIP = 0, 1, 2
 #: the default compliance counts as less where bodies are heavy: sigma is at most this part of J M^-1 J^T (0.6 um by its own weight)
 SOFTEST = 1e-4
 #: larger coefficients of friction count as this one (an angle of 89.4 degrees)
@@ -44,6 +46,24 @@ def _side(states, k, sign, point, e, J, r, column):
     for i in range(3):
         J[r, column + i] = sign * turn[i]
         J[r, column + 3 + i] = sign * e[i]
+
+
+@inline
+def _three_sides(states, body, sign, point, k, frames, J, r, column):
+    """`_side` of contact k along the three axes of its frame, rows r ... r + 2."""
+    if body < 0:
+        for i in range(3):
+            for j in range(6):
+                J[r + i, column + j] = 0.0
+        return
+    arm = (point[k, 0] - states[body, X], point[k, 1] - states[body, X + 1], point[k, 2] - states[body, X + 2])
+    R = rotation_matrix(states[body, Q], states[body, Q + 1], states[body, Q + 2], states[body, Q + 3])
+    for i in range(3):
+        e = (frames[k, i, 0], frames[k, i, 1], frames[k, i, 2])
+        turn = apply_transposed(R, cross(arm, e))
+        for j in range(3):
+            J[r + i, column + j] = sign * turn[j]
+            J[r + i, column + 3 + j] = sign * e[j]
 
 
 @inline
@@ -113,9 +133,10 @@ def _mobility(J, r, inverse, a, b):
 @kernel
 def write(
     h, near, push, threshold, eps, steps, chosen, n, pair, frames, point, gap, material, materials, states, inverse, x, c, r,
-    bodies, kind, first, J, b, sigma, low, high, mu, rates,
+    bodies, kind, first, J, b, sigma, low, high, mu, rates, start, lam,
 ):  # fmt: skip
-    """Constraints c ... c + n - 1, rows from r on, of the chosen contacts. rates (n,): normal velocities of the step before.
+    """Constraints c ... c + n - 1, rows from r on, of the chosen contacts. rates (n,): normal velocities of the step before; lam: impulses
+    of all rows, those of contacts from start (contacts, 3).
 
     eps, steps: compliance and damping time (in steps) where the material says nothing.
     """
@@ -127,10 +148,10 @@ def write(
         Y = 1.0 / (1.0 + 4.0 * (steps if math.isnan(tau) else tau / h))
         bodies[c + j, 0], bodies[c + j, 1], kind[c + j] = p, q, CONE
         first[c + j + 1] = row + 3
+        _three_sides(states, p, -1.0, point, k, frames, J, row, 0)
+        _three_sides(states, q, 1.0, point, k, frames, J, row, 6)
         for i in range(3):
-            _side(states, p, -1.0, point[k], frames[k, i], J, row + i, 0)
-            _side(states, q, 1.0, point[k], frames[k, i], J, row + i, 6)
-            b[row + i], low[row + i], high[row + i] = 0.0, -math.inf, math.inf
+            b[row + i], low[row + i], high[row + i], lam[row + i] = 0.0, -math.inf, math.inf, start[k, i]
         soft = 4.0 * (eps if math.isnan(e) else e) * Y / (h * h)
         if math.isnan(e):
             soft = min(soft, SOFTEST * _mobility(J, row, inverse, p, q))
@@ -226,11 +247,18 @@ def works(rows, first, kind, bodies, J, lam, x, free, split, column, out):
 
 
 @kernel
-def slips(n, c, r, bodies, J, x, out):
-    """out (n,): slip speeds of the contacts whose constraints begin at c and rows at r."""
+def describe(n, chosen, pair, point, gap, frames, c, r, bodies, J, mu, x, lam, out):
+    """out (n, 14): of the contacts with constraints from c, rows from r: bodies, point, normal, gap, impulse (world axes), slip speed,
+    state."""
     for j in range(n):
-        row, a, b = r + 3 * j, bodies[c + j, 0], bodies[c + j, 1]
-        out[j] = math.hypot(along(J, row + 1, x, a, b), along(J, row + 2, x, a, b))
+        k, row, a, b = chosen[j], r + 3 * j, bodies[c + j, 0], bodies[c + j, 1]
+        out[j, 0], out[j, 1], out[j, 8] = pair[k, 0], pair[k, 1], gap[k]
+        for i in range(3):
+            out[j, 2 + i], out[j, 5 + i] = point[k, i], frames[k, 0, i]
+            out[j, 9 + i] = frames[k, 0, i] * lam[row] + frames[k, 1, i] * lam[row + 1] + frames[k, 2, i] * lam[row + 2]
+        out[j, 12] = math.hypot(along(J, row + 1, x, a, b), along(J, row + 2, x, a, b))
+        slides = math.hypot(lam[row + 1], lam[row + 2]) >= (1.0 - 1e-9) * mu[c + j] * lam[row]
+        out[j, 13] = OPEN if lam[row] <= 0.0 else SLIP if slides else STICK
 
 
 @kernel

@@ -69,6 +69,9 @@ register(
         Option("push", 1.0, "penetration is undone no faster than this", "m/s", _positive, "a number > 0"),
         Option("contacts", "all", "keep the contacts of every node in traj.contacts, or none", words=("all", "none")),
         Option(
+            "threads", 1, "that solve islands side by side; no digit depends on it", valid=lambda n: 1 <= n <= 256, expected="1 ... 256"
+        ),
+        Option(
             "max_time", 0.0, "wall time per step after which the best solution so far is taken; 0: none", "s", lambda x: x >= 0.0, ">= 0"
         ),
         Option(
