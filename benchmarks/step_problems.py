@@ -136,7 +136,7 @@ def main() -> None:
             ("gauss-seidel", True, {"sweeps": 1000}),
         ]
         rows = [by_steps(problems, name, cold, **options) for name, cold, options in chosen]
-        rows.append(by_steps(problems[:2], "lemke", True, sides=8))
+        rows.append(by_steps(problems[:2], "lemke", True, corners=8))
         results[f"cones, eps = {eps:g}"] = rows
         show(f"cones, eps = {eps:g}", rows)
         results[f"split per round, eps = {eps:g}"] = per_round(problems[len(problems) // 2])

@@ -32,7 +32,7 @@ def test_refusals_are_explained_below_the_table(call, files):
 
 
 def test_json_has_everything_and_polygons_may_be_asked_for(call, files):
-    rows = json.loads(call("problems", ".", "--name", "heap", "--method", "direct,lemke", "--sides", "8", "--json").output)
+    rows = json.loads(call("problems", ".", "--name", "heap", "--method", "direct,lemke", "--corners", "8", "--json").output)
     assert [r["method"] for r in rows] == ["direct", "lemke"] and {r["problem"] for r in rows} == {"heap"}
     assert rows[0]["solved"] and rows[0]["residual"] < 1e-6 and rows[1]["counts"] == "pivots"
 

@@ -51,7 +51,7 @@ def test_each_problem_is_solved_again_bit_for_bit(kept):
         np.testing.assert_array_equal(p.problem.impulses, before)  # a problem may be solved as often as one likes
 
 
-@pytest.mark.parametrize("solver", [{"solver": "gauss-seidel"}, {"solver": "split"}, {"law": "cone"}, {"solver": "lemke", "sides": 6}])
+@pytest.mark.parametrize("solver", [{"solver": "gauss-seidel"}, {"solver": "split"}, {"law": "cone"}, {"solver": "lemke", "corners": 6}])
 def test_bit_for_bit_holds_for_every_solver(tmp_path, solver):
     run(tumbling(), 0.3, archive_failures=tmp_path / "p.h5", archive_every=6, **solver)
     problems = dal.contact.load_problems(tmp_path / "p.h5")
@@ -214,7 +214,7 @@ def test_every_method_is_judged_by_the_one_residual():
     """The judge is recomputed here from W and q, densely."""
     p = mixed(1, n=20, m=20)
     p.mu[:] = 0.0
-    found = dal.contact.resolve_by_all(p, sides=8)
+    found = dal.contact.resolve_by_all(p, corners=8)
     assert [r.method for r in found] == list(METHODS)
     W, q = p.dense()
     low, high = p.bounds()

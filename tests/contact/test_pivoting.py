@@ -65,15 +65,15 @@ def test_rows_with_bounds_are_solved_as_by_the_direct_solver(make, seed, method,
 
 
 @pytest.mark.parametrize("law", ["coulomb", "associated"])
-def test_polygons_lie_in_the_cone_and_come_near_it_with_their_sides(law):
-    """Between corners the direction of friction errs by up to pi/k: first order. From 8 to 128 sides a sixteenth; medians over 8 problems,
+def test_polygons_lie_in_the_cone_and_come_near_it_with_their_corners(law):
+    """Between corners the direction of friction errs by up to pi/k: first order. From 8 to 128 corners a sixteenth; medians over 8 problems,
     measured 0.04 and 0.0012 m/s (Coulomb), 0.05 and 0.004 m/s."""
     medians = []
-    for sides in (8, 128):
+    for corners in (8, 128):
         misses = []
         for seed in range(8):
             p, exact = mixed(seed, n=20, m=20), mixed(seed, n=20, m=20)
-            found = PivotingSolver(SolverOptions(method="lemke", law=law, sides=sides)).solve(p)
+            found = PivotingSolver(SolverOptions(method="lemke", law=law, corners=corners)).solve(p)
             solver_of(SolverOptions(law=law)).solve(exact)
             at = p.first[:-1][p.kind == CONE]
             if found.branch == "lemke":  # it may end on a ray, which it says
@@ -89,7 +89,7 @@ def test_keller_solves_polygons_of_the_associated_law_as_lemke_does():
     for seed in range(4):
         p, other = mixed(seed, n=20, m=20), mixed(seed, n=20, m=20)
         for q, method in ((p, "keller"), (other, "lemke")):
-            PivotingSolver(SolverOptions(method=method, sides=6)).solve(q)
+            PivotingSolver(SolverOptions(method=method, corners=6)).solve(q)
         np.testing.assert_allclose(p.velocities(), other.velocities(), rtol=0, atol=1e-7)
 
 
@@ -106,10 +106,10 @@ def test_the_matrix_of_polygons_is_symmetric_for_the_associated_law_and_copositi
 def test_cones_without_sides_and_large_problems_are_refused_by_name():
     p = mixed(0, n=20, m=20)
     for method in ("lemke", "keller"):
-        with pytest.raises(UnsupportedError, match=rf"{method}.*cones of friction.*sides"):
+        with pytest.raises(UnsupportedError, match=rf"{method}.*cones of friction.*corners"):
             PivotingSolver(SolverOptions(method=method)).solve(p)
     with pytest.raises(UnsupportedError, match=r"keller.*symmetric.*lemke"):
-        PivotingSolver(SolverOptions(method="keller", law="coulomb", sides=8)).solve(p)
+        PivotingSolver(SolverOptions(method="keller", law="coulomb", corners=8)).solve(p)
     large = chain(LARGEST // 3 + 1)
     with pytest.raises(UnsupportedError, match=rf"{LARGEST + 1} rows.*at most {LARGEST}"):
         PivotingSolver(SolverOptions(method="lemke")).solve(large)
@@ -142,7 +142,7 @@ def test_a_run_that_meets_a_cone_is_refused_by_name():
 
     with pytest.raises(SimulationError, match="cones of friction"):
         dal.simulate(stack((1.0,)), "spook", h=H, t_end=0.1, solver="lemke")
-    traj = dal.simulate(stack((1.0, 1.0)), "spook", h=H, t_end=0.2, solver="lemke", sides=8)
+    traj = dal.simulate(stack((1.0, 1.0)), "spook", h=H, t_end=0.2, solver="lemke", corners=8)
     assert traj.solver["unsolved"].sum() == 0  # at rest, friction is inside of cone and polygon
 
 

@@ -18,7 +18,7 @@ EXAMPLES = shell.examples(
     "dalembert run heap --option archive_failures=problems.h5",
     "dalembert problems problems.h5",
     "dalembert problems problems.h5 --name step-000019 --method direct,split",
-    "dalembert problems problems.h5 --method lemke --sides 8 --json",
+    "dalembert problems problems.h5 --method lemke --corners 8 --json",
 )
 HEADS = ("problem", "rows", "method", "residual", "solved", "iterations", "time")
 
@@ -32,7 +32,7 @@ def command(
         ),
     ] = None,
     name: Annotated[list[str] | None, typer.Option("--name", "-n", help="Problems of these names only; may be repeated.")] = None,
-    sides: Annotated[int, typer.Option("--sides", help="Polygons of so many sides in place of cones, for lemke and keller.")] = 0,
+    corners: Annotated[int, typer.Option("--corners", help="Polygons of so many corners in place of cones, for lemke and keller.")] = 0,
     sweeps: Annotated[int, typer.Option("--sweeps", help="Of gauss-seidel, at most.")] = 1000,
     tol: Annotated[float | None, typer.Option("--tol", help="Natural residual, m/s; default: that of the run.")] = None,
     cold: Annotated[bool, typer.Option("--cold", help="Without the impulses of the step before.")] = False,
@@ -46,7 +46,7 @@ def command(
     from dalembert.contact.resolution import resolve_by_all
 
     wanted = _methods(method)
-    more: dict[str, Any] = {"sides": sides, "sweeps": sweeps, "cold": cold} | ({} if tol is None else {"tol": tol})
+    more: dict[str, Any] = {"corners": corners, "sweeps": sweeps, "cold": cold} | ({} if tol is None else {"tol": tol})
     found: list[list[Resolution]] = []
     for problem in _chosen(path, name):
         methods = list(dict.fromkeys(problem.options.method if m == "run" else m for m in wanted))

@@ -56,7 +56,7 @@ class SolverOptions:
     creep: m/s, dead band of Coulomb's law: contacts with mu |u_t| below it count as sticking. rounds_tol: what ends its rounds.
     threads: how many solve islands side by side (contact/groups.py); no digit depends on it.
     method "gauss-seidel": at most `sweeps` sweeps to `tol`, no factor. "split": at most `rounds` rounds (contact/split.py).
-    "lemke", "keller": dense; a cone may become a polygon of so many `sides`, 0: it may not (contact/pivoting.py).
+    "lemke", "keller": dense; a cone may become a polygon of so many `corners`, 0: it may not (contact/pivoting.py).
     """
 
     tol: float = 1e-9
@@ -75,7 +75,7 @@ class SolverOptions:
     max_time: float | None = None
     threads: int = 1
     rounds: int = 200
-    sides: int = 0
+    corners: int = 0
 
     def __post_init__(self) -> None:
         for what, value, known in (("law", self.law, LAWS), ("method", self.method, METHODS)):
