@@ -66,7 +66,7 @@ def test_rows_with_bounds_are_solved_as_by_the_direct_solver(make, seed, method,
 
 @pytest.mark.parametrize("law", ["coulomb", "associated"])
 def test_polygons_lie_in_the_cone_and_come_near_it_with_their_corners(law):
-    """Between corners the direction of friction errs by up to pi/k: first order. From 8 to 128 corners a sixteenth; medians over 8 problems,
+    """Between corners the direction of friction errs by up to pi/k: first order, from 8 to 128 corners a sixteenth. Medians of 8 problems:
     measured 0.04 and 0.0012 m/s (Coulomb), 0.05 and 0.004 m/s."""
     medians = []
     for corners in (8, 128):
@@ -103,7 +103,7 @@ def test_the_matrix_of_polygons_is_symmetric_for_the_associated_law_and_copositi
     assert (np.einsum("ki,ij,kj->k", z, M, z) > 0.0).all()
 
 
-def test_cones_without_sides_and_large_problems_are_refused_by_name():
+def test_cones_without_corners_and_large_problems_are_refused_by_name():
     p = mixed(0, n=20, m=20)
     for method in ("lemke", "keller"):
         with pytest.raises(UnsupportedError, match=rf"{method}.*cones of friction.*corners"):

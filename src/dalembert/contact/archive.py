@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.contact.fclib import ArchivedProblem, write
+from dalembert.contact.fclib import ArchivedProblem, arrays_of, write
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.solver import SolverOptions, StepResult
 from dalembert.contact.solvers import Solver
@@ -74,10 +74,8 @@ class ProblemArchive:
     def _copy(self, problem: StepProblem, lam: Any, start: Any, result: StepResult) -> ArchivedProblem:
         """Arrays of the machine change with its next step."""
         p = problem
-        kept = StepProblem(
-            p.bodies.copy(), p.kind.copy(), p.first.copy(), p.J.copy(), p.b.copy(), p.sigma.copy(), p.mu.copy(), p.masses.copy(),
-            p.inverse.copy(), p.free.copy(), p.lows.copy(), p.highs.copy(), np.array(start), lam, check=False,
-        )  # fmt: skip
+        arrays = {name: np.array(value) for name, value in arrays_of(p).items()}
+        kept = StepProblem(**{**arrays, "start": np.array(start), "lam": lam}, check=False)
         facts = {
             **self._step, "residual": result.residual, "solved": result.ok, "branch": result.branch, "iterations": result.iterations,
             "factorisations": result.factorisations, "machine": self.machine,

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 GLOBAL, STEP, FORMAT = "fclib_global", "dalembert_step", 1
 PACKED = 1024  # numbers from which on they are compressed
-NOT_ARRAYS = ("check",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +63,19 @@ class ArchivedProblem:
         return replace(p, lam=p.impulses.copy(), start=np.array(p.start), check=False)
 
 
+def arrays_of(problem: StepProblem) -> dict[str, AnyArray]:
+    """All arrays of a problem by name."""
+    values = {f.name: getattr(problem, f.name) for f in fields(problem)}
+    return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+
 # writing -----------------------------------------------------------------------------------------------------------------------------
 
 
 def write(group: h5py.Group, archived: ArchivedProblem) -> None:
     """Everything into an empty group, or the root of a file."""
     p = archived.problem
-    arrays = {f.name: getattr(p, f.name) for f in fields(p) if f.name not in NOT_ARRAYS}
+    arrays = arrays_of(p)
     _write_global(group.create_group(GLOBAL), archived)
     step = group.create_group(STEP)
     found = {"found/lam": archived.lam, "found/x": archived.x}

@@ -56,8 +56,8 @@ def refuse(problem: StepProblem, method: str, law: str, corners: int) -> None:
     rough = int(((problem.kind == CONE) & (problem.mu > 0.0)).sum())
     if rough and not corners:
         raise UnsupportedError(
-            f"method {method!r} solves complementarity problems of rows with bounds, and {rough} contacts have cones of friction; corners=8, "
-            "say, puts inscribed polygons in their place, the methods 'direct', 'gauss-seidel' and 'split' solve cones."
+            f"method {method!r} solves complementarity problems of rows with bounds, and {rough} contacts have cones of friction; "
+            "corners=8, say, puts inscribed polygons in their place, the methods 'direct', 'gauss-seidel' and 'split' solve cones."
         )
     if rough and method == "keller" and law == "coulomb":
         raise UnsupportedError(

@@ -55,8 +55,8 @@ def resolve(problem: ArchivedProblem | StepProblem, method: str | None = None, c
     """Solve a problem again. method: direct, gauss-seidel, split, direct+split, lemke or keller; by default as in the run, bit for
     bit on its machine (unless `max_time` ended it: clocks do not repeat).
 
-    cold: without the impulses of the step before. options: of `SolverOptions` (tol, sweeps, rounds, corners, law, ...), in place of those of
-    the run. UnsupportedError where the method cannot solve such a problem.
+    cold: without the impulses of the step before. options: of `SolverOptions` (tol, sweeps, rounds, corners, law, ...), in place of those
+    of the run. UnsupportedError where the method cannot solve such a problem.
     """
     given = problem if isinstance(problem, ArchivedProblem) else _bare(problem)
     o = _options(given.options, method, options)
