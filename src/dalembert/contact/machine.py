@@ -25,7 +25,8 @@ from dalembert.contact.impacts import WHEN, Impacts
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
 from dalembert.contact.sleep import Sleep
-from dalembert.contact.solver import SolverOptions, StepSolver
+from dalembert.contact.solver import SolverOptions
+from dalembert.contact.solvers import Solver, solver_of
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.couplings import lend
@@ -71,6 +72,8 @@ class Settings:
     push: float = 1.0
     sleep: float = 0.0
     sweeps: int = 50
+    rounds: int = 200
+    corners: int = 0
     newton: int = 0
     max_time: float = math.inf
     threads: int = 1
@@ -101,17 +104,19 @@ class Machine:
         self.n = n = len(self.bodies.names)
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
-        options = SolverOptions(
+        self.options = SolverOptions(
             tol=s.tol,
             method=s.solver,
             sweeps=s.sweeps,
+            rounds=s.rounds,
+            corners=s.corners,
             max_time=budget,
             law=LAWS[s.law],
             creep=CREEP,
             rounds_tol=ROUNDS_TOL,
             threads=s.threads,
         )
-        self.solver = StepSolver(options)
+        self.solver: Solver = solver_of(self.options)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count

@@ -5,6 +5,7 @@ energy balance    kinetic + potential energy change by the work in the account: 
 dissipation       contacts, friction, impacts, limits, joints and dry friction take energy; pushing overlapping bodies apart gives some
 momentum          linear momentum of what neither joints nor contacts hold to the world changes by the impulse of known forces
 problems solved   residual of the problem of every step; those above the tolerance are counted
+archive           where problems of steps were kept, how many, and what went wrong with that
 penetration       of contacts, against the size of the smallest shape: deeper than a tenth warns
 joints            largest gap of the rows of joints, against the size of the machine; one that stays open contradicts something
 rotation          bodies that turned too fast for the variational rotation were stepped by the stabilised one, which takes energy
@@ -32,15 +33,8 @@ SMALL = 1e-4  # of weight times size: less than that is what contacts store by t
 def judge_bodies(facts: TreeFacts) -> list[Item | None]:
     """All items."""
     found = [judge_explosion(facts), judge_balance(facts), judge_dissipation(facts), judge_momentum(facts)]
-    return [
-        *found,
-        judge_solved(facts),
-        judge_penetration(facts),
-        judge_joints(facts),
-        judge_rotation(facts),
-        judge_stiffened(facts),
-        tell_sleep(facts),
-    ]
+    found += [judge_solved(facts), judge_archive(facts), judge_penetration(facts), judge_joints(facts), judge_rotation(facts)]
+    return [*found, judge_stiffened(facts), tell_sleep(facts)]
 
 
 def moved(facts: TreeFacts) -> float:
@@ -100,6 +94,18 @@ def judge_solved(facts: TreeFacts) -> Item:
         return item("problems solved", PASS, worst, None, text, tol)
     text = f"{unsolved} of {facts.steps} steps not solved to the tolerance, residual at most {worst:.2g} m/s"
     return item("problems solved", WARN, worst, None, text, tol)
+
+
+def judge_archive(facts: TreeFacts) -> Item | None:
+    """Problems that the run archived."""
+    kept = facts.traj.meta.get("archive")
+    if kept is None:
+        return None
+    count, trouble = int(kept["problems"]), kept["trouble"]
+    where = f" in {kept['path']!r}, {kept['unsolved']} of them not solved" if count else f"; none had to be ({kept['path']!r})"
+    more = f"; {kept['left_out']} more that were not solved are not there" if kept["left_out"] else ""
+    text = f"{count} problems of steps archived{where}{more}" + (f"; given up: {trouble}" if trouble else "")
+    return item("archive", WARN if trouble else NOT_APPLICABLE, count, None, text)
 
 
 def judge_penetration(facts: TreeFacts) -> Item | None:
