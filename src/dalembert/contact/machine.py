@@ -19,12 +19,12 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, FRICTION, NUMERICAL, columns_of
-from dalembert.contact.coulomb import CoulombSolver
 from dalembert.contact.detector import Detector
+from dalembert.contact.friction_laws import solver_of
 from dalembert.contact.impacts import WHEN, Impacts
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
-from dalembert.contact.solver import SolverOptions, StepSolver
+from dalembert.contact.solver import SolverOptions
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
@@ -39,8 +39,6 @@ from dalembert.model.features import can_touch
 
 #: contacts with gaps below this part of the margin count as touching
 NEAR = 0.05
-#: the option `law` as solvers call it
-LAWS = {"coulomb": "coulomb", "cone": "associated"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,7 @@ class Settings:
     tau: float = 2.0
     margin: float = 4e-3
     law: str = "coulomb"
+    sides: int = 8
     solver: str = "direct"
     tol: float = 1e-9
     impact: str = "exact"
@@ -84,8 +83,7 @@ class Machine:
         self.n = n = len(self.bodies.names)
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
-        options = SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget, law=LAWS[s.law])
-        self.solver = CoulombSolver(options) if s.law == "coulomb" else StepSolver(options)
+        self.solver = solver_of(s.law, SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget), s.sides)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
