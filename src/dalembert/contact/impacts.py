@@ -136,7 +136,7 @@ class Impacts:
         low[:r0][boxed], high[:r0][boxed] = 0.0, 0.0
         return StepProblem(
             r.bodies[which], r.kind[which], first, r.J[take], b, sigma, r.mu[which], m.masses, m.inverse, v.copy(), low, high, v.copy(),
-            np.zeros(len(take)), check=False,
+            np.zeros(len(take)), check=False, stretch=m.stretch(m.chosen[near]),
         )  # fmt: skip
 
     # within a step ---------------------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from dalembert.contact.impacts import WHEN, Impacts
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
 from dalembert.contact.solver import SolverOptions
+from dalembert.contact.stretched import StretchedSolver
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
@@ -33,10 +34,12 @@ from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.stiffening import stiffen, stiffness
 from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact import rows as contact_rows
+from dalembert.kernels.contact.axes import turn_frames
 from dalembert.kernels.status import NOT_FINITE, OK
 from dalembert.model.compile_bodies import compile_bodies
 from dalembert.model.features import can_touch
 
+STRETCH = [contact_rows.ALONG, contact_rows.ACROSS]
 #: contacts with gaps below this part of the margin count as touching
 NEAR = 0.05
 
@@ -83,7 +86,7 @@ class Machine:
         self.n = n = len(self.bodies.names)
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
-        self.solver = solver_of(s.law, SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget), s.sides)
+        self.solver: Any = solver_of(s.law, SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget), s.sides)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
@@ -92,6 +95,10 @@ class Machine:
         self.impacts = Impacts(self)
         torques = [contact_rows.TORSION, contact_rows.ROLLING]
         self.has_torques = self.detector is not None and bool((self.detector.materials[:, torques] > 0.0).any())
+        table = np.zeros((0, contact_rows.AXIS)) if self.detector is None else self.detector.materials
+        self.has_axes, self.is_stretched = bool(table[:, contact_rows.AXIS_OF].any()), bool((table[:, STRETCH] != 1.0).any())
+        if self.is_stretched:
+            self.solver = StretchedSolver(self.solver)
         self.torques = 0  # rows of torques of contacts in the last step
         # the checkpoint
         self.states = np.zeros((n, motion.SIZE))
@@ -221,6 +228,9 @@ class Machine:
             return False
         if count > self.capacity:
             self._grow(int(1.5 * count))
+        if self.has_axes:
+            c = self.detector.contacts
+            turn_frames(count, c.bodies, c.material, self.detector.materials, self.states, self.detector.frames)
         self.detector.warm_start(self.lam0[:count])
         return True
 
@@ -264,8 +274,16 @@ class Machine:
         m, k, r = self.constraints + n + self.torques, self.joint_rows + 3 * n + self.torques, self.rows
         return StepProblem(
             r.bodies[:m], r.kind[:m], r.first[: m + 1], r.J[:k], r.b[:k], r.sigma[:k], r.mu[:m], self.masses, self.inverse, self.free,
-            r.low[:k], r.high[:k], self.before, self.lam[:k], check=False,
+            r.low[:k], r.high[:k], self.before, self.lam[:k], check=False, stretch=self.stretch(self.chosen[:n], self.torques),
         )  # fmt: skip
+
+    def stretch(self, contacts: Any, more: int = 0) -> Array | None:
+        """(constraints, 2): friction by tangents of contacts in units of the larger one, between those of joints and `more` others."""
+        if not self.is_stretched:
+            return None
+        assert self.detector is not None
+        own = self.detector.materials[self.detector.contacts.material[contacts]][:, STRETCH]
+        return np.vstack([np.ones((self.constraints, 2)), own, np.ones((more, 2))])
 
     def _solve(self, n: int, found: Report) -> None:
         """x and lam of the rows of joints and of n contacts."""

@@ -15,6 +15,8 @@ from dalembert.kernels.contact.match import to_world
 from dalembert.kernels.contact.rows import slips
 
 OPEN, STICK, SLIP = 0, 1, 2
+#: m/s: the residual of a solved step
+CREEP = 1e-6
 #: kinds of events: an impact with restitution (value: normal impulse, N s), a joint that broke (a: its number, value: force, N)
 STRUCK, BROKEN = 1, 2
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -37,14 +39,20 @@ def contact_rows(machine: Any) -> Array:
     j = np.zeros((n, 3))
     to_world(np.ascontiguousarray(machine.detector.frames[chosen]), lam, n, j)
     slip = np.zeros(n)
-    slips(n, machine.constraints, r0, machine.rows.bodies, machine.rows.J, machine.x, slip)
+    slips(n, machine.constraints, r0, machine.rows.bodies, machine.rows.J, machine.rows.b, machine.x, slip)
     out[:, :2], out[:, 2:5], out[:, 5:8] = c.bodies[chosen], c.point[chosen], c.normal[chosen]
     out[:, 8], out[:, 9:12], out[:, 12] = c.gap[chosen], j, slip
-    mu = machine.rows.mu[machine.constraints : machine.constraints + n]
     pressed = lam[:, 0] > 0.0
-    sliding = pressed & (np.hypot(lam[:, 1], lam[:, 2]) >= (1.0 - 1e-9) * mu * lam[:, 0])
-    out[:, 13] = np.where(sliding, SLIP, np.where(pressed, STICK, OPEN))
+    out[:, 13] = np.where(pressed & _sliding(machine, n, lam, slip), SLIP, np.where(pressed, STICK, OPEN))
     return out
+
+
+def _sliding(machine: Any, n: int, lam: Array, slip: Array) -> Array:
+    """On the cone; where other laws hold or directions differ, faster than contacts that stick give way, sigma lam."""
+    c, r0 = machine.constraints, machine.joint_rows
+    if machine.settings.law in ("coulomb", "cone") and not machine.is_stretched:
+        return np.asarray(np.hypot(lam[:, 1], lam[:, 2]) >= (1.0 - 1e-9) * machine.rows.mu[c : c + n] * lam[:, 0])
+    return np.asarray(slip > 10.0 * machine.rows.sigma[r0 + 1 : r0 + 3 * n : 3] * np.hypot(lam[:, 1], lam[:, 2]) + CREEP)
 
 
 def memory_rows(detector: Any) -> Array:

@@ -23,6 +23,7 @@ from dalembert.kernels.smallmat import cross, mat_vec
 
 FRICTION, RESTITUTION, COMPLIANCE, DAMPING_TIME = 0, 1, 2, 3
 KINETIC, SLIP_SPEED, LINEAR, TORSION, ROLLING, BELT = 4, 5, 6, 7, 8, 9
+ALONG, ACROSS, AXIS_OF, AXIS = 12, 13, 14, 15
 ORDINARY, STRIKES, LEFT = 0, 1, 2
 #: the default compliance counts as less where bodies are heavy: sigma is at most this part of J M^-1 J^T (0.6 um by its own weight)
 SOFTEST = 1e-4
@@ -226,11 +227,11 @@ def works(rows, first, kind, bodies, J, lam, x, free, split, column, out):
 
 
 @kernel
-def slips(n, c, r, bodies, J, x, out):
-    """out (n,): slip speeds of the contacts whose constraints begin at c and rows at r."""
+def slips(n, c, r, bodies, J, b, x, out):
+    """out (n,): slip speeds of the contacts whose constraints begin at c and rows at r; b: of moving surfaces."""
     for j in range(n):
-        row, a, b = r + 3 * j, bodies[c + j, 0], bodies[c + j, 1]
-        out[j] = math.hypot(along(J, row + 1, x, a, b), along(J, row + 2, x, a, b))
+        row, p, q = r + 3 * j, bodies[c + j, 0], bodies[c + j, 1]
+        out[j] = math.hypot(along(J, row + 1, x, p, q) + b[row + 1], along(J, row + 2, x, p, q) + b[row + 2])
 
 
 @kernel
