@@ -56,7 +56,9 @@ class LawSolver:
     def __init__(self, law: str, options: SolverOptions, sides: int):
         self.section, self.held, self.options = section_of(law, sides), law in HELD, options
         sweeps = options.method != "direct"
-        self.solver = StepSolver(replace(options, law="coulomb" if sweeps else "associated"))  # sweeps hold the radius of a disc by themselves
+        self.solver = StepSolver(
+            replace(options, law="coulomb" if sweeps else "associated")
+        )  # sweeps hold the radius of a disc by themselves
         self.goal = max(options.tol, options.interior_tol)
 
     def solve(self, problem: StepProblem) -> StepResult:
