@@ -94,9 +94,16 @@ def test_a_block_on_an_incline(law, sides):
     assert 0.9 * creep < s.v[0, 0] < 2.5 * creep
 
 
-@pytest.mark.parametrize(("law", "sides", "heading", "part"), [
-    ("box", 8, 45.0, 1.4142), ("pyramid", 8, 45.0, 1.4142), ("polygon", 4, 45.0, 0.7071), ("polygon", 8, 22.5, 0.9239), ("cylinder", 8, 45.0, 1.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("law", "sides", "heading", "part"),
+    [
+        ("box", 8, 45.0, 1.4142),
+        ("pyramid", 8, 45.0, 1.4142),
+        ("polygon", 4, 45.0, 0.7071),
+        ("polygon", 8, 22.5, 0.9239),
+        ("cylinder", 8, 45.0, 1.0),
+    ],
+)
 def test_the_incline_depends_on_its_heading_but_for_discs(law, sides, heading, part):
     """Where the slope runs along a symmetry of the set: g (sin - part mu cos)."""
     angle = 40 * DEGREES

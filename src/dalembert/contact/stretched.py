@@ -3,8 +3,8 @@
     (lam_1/mu_1)^2 + (lam_2/mu_2)^2 <= lam_n^2
 
 With mu = max(mu_1, mu_2), s_i = mu_i/mu, J'_i = s_i J_i, b'_i = s_i b_i and lam_i = s_i lam'_i the ellipse is a disc of radius mu lam_n and
-u'_i = s_i u_i, so every law of isotropic friction holds in the rows J': sliding with the most work against the slip, the associated flow rule
-of the ellipse. s_i = 0 is no friction along that tangent. sigma' = s^2 sigma, s the smaller of the two that is not 0: contacts that stick
+u'_i = s_i u_i, so every law of isotropic friction holds in the rows J': what slides does the most work against the slip that the ellipse
+allows. s_i = 0 is no friction along that tangent. sigma' = s^2 sigma, s the smaller of the two that is not 0: contacts that stick
 creep no more than isotropic ones, where s >= LEAST.
 """
 

@@ -47,7 +47,7 @@ def contact_rows(machine: Any) -> Array:
     return out
 
 
-def _sliding(machine: Any, n: int, lam: Array, slip: Array) -> Array:
+def _sliding(machine: Any, n: int, lam: Array, slip: Array) -> Any:
     """On the cone; where other laws hold or directions differ, faster than contacts that stick give way, sigma lam."""
     c, r0 = machine.constraints, machine.joint_rows
     if machine.settings.law in ("coulomb", "cone") and not machine.is_stretched:

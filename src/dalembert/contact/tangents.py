@@ -7,7 +7,7 @@
 
 Sets of tangential impulses with u_t: the most work against it (lacoursiere2007, 10.12). sigma of the rows of a polygon is n/4 times that of
 the tangents, which lets a contact that sticks creep as it does with two rows.
-In the disc's cone the associated law lets lam_0 be R + (|u_t| - d)/s with b_0 = -s R + d: the radius is R where d = |u_t| (`Tangents.shift`).
+In the disc's cone the associated law makes lam_0 = R + (|u_t| - d)/s of b_0 = -s R + d: the radius is R where d = |u_t| (`shift`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def polygon(corners: int) -> Section:
 
 
 class Tangents:
-    """A problem in which each cone of another one is a normal row and rows of its tangents. `problem` is for solvers of the associated law."""
+    """A problem in which each cone of another one is a normal row and rows of its tangents. `problem`: for solvers of associated laws."""
 
     def __init__(self, given: StepProblem, section: Section):
         self.given, self.section = given, section

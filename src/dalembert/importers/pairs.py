@@ -20,11 +20,12 @@ USUAL = {"solref": (0.02, 1.0), "solreffriction": (0.0, 0.0), "solimp": (0.9, 0.
 
 def add_pair_laws(builder: Builder) -> None:
     """`Model.add_contact` for the bodies of pairs."""
-    mj, found = builder.mj, {}
+    mj = builder.mj
+    found: dict[frozenset[str], list[int]] = {}
     for k in range(mj.npair):
-        bodies = tuple(builder.body_names[int(mj.geom_bodyid[g])] for g in _geoms(mj, k))
-        if len(set(bodies)) == 2:
-            found.setdefault(frozenset(bodies), []).append(k)
+        ends = frozenset(builder.body_names[int(mj.geom_bodyid[g])] for g in _geoms(mj, k))
+        if len(ends) == 2:
+            found.setdefault(ends, []).append(k)
         if any(tuple(np.atleast_1d(getattr(mj, f"pair_{what}")[k])) != usual for what, usual in USUAL.items()):
             builder.notes.add("softness and margin of contact pairs", _name(mj, k))
     for bodies, pairs in found.items():

@@ -27,8 +27,8 @@ class Contact:
 
         smooth    mu = mu_s (1 - alpha v/sqrt(eta^2 + v^2))            linear    mu = mu_s (1 - alpha min(v/eta, 1))
 
-    friction may be two numbers: mu_1 along friction_axis, a direction fixed in a (axes of its body; world axes where a is the world), as far
-    as it lies in the plane of contact, mu_2 across it; kinetic_friction is then that of the larger one, and the other falls in proportion.
+    friction may be two numbers: mu_1 along friction_axis, a direction fixed in a (in axes of a; world axes where that is the world), as
+    far as it lies in the plane of contact, mu_2 across it; kinetic_friction is then that of the larger, the other falls in proportion.
 
     torsion, rolling (m): torque about the normal, and against rolling, per normal force. surface_velocity (m/s, world axes): of the surface
     of a along itself, as of a belt.

@@ -48,7 +48,7 @@ register(
         Option(
             "law",
             "coulomb",
-            "of friction: Coulomb's; the associated law of the cone; limits of the step before (cylinder, box); linear ones (pyramid, polygon)",
+            "of friction: Coulomb's; the associated law of the cone; limits of the step before (cylinder, box); pyramid, polygon",
             words=("coulomb", "cone", "cylinder", "box", "pyramid", "polygon"),
         ),
         Option("sides", 8, "of law='polygon'", valid=lambda n: n >= 4 and n % 2 == 0, expected="an even whole number >= 4"),
