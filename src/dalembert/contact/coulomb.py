@@ -3,120 +3,109 @@
 The associated law of the cone, which is a minimisation, lets a sliding contact separate with mu |u_t|. With that speed added to the normal
 row its solution is Coulomb's, if the speed is that of the solution: a fixed point.
 
-    1. shift of the impulses of the step before. Where they almost fit (LITTLE), rounds: associated problem, shift of its solution, mixed by
-       Anderson's method. At rest and in steady sliding the first round is the last.
-    2. else, and where the rounds do not end: the interior point with the shift inside it, and its rounds (`contact/solver.py`).
-    3. where that misses the law by more than LITTLE: the associated law.
+    1. Where the impulses given almost fit (LITTLE), rounds: associated problem, shift of its solution, mixed by Anderson's method. At rest
+       and in steady sliding the first round is the last.
+    2. else, and where the rounds do not end: Newton where little moves, the interior point with the shift inside it where much does; then
+       rounds of Newton.
+    3. where that misses the law by more than LITTLE: the associated law, which has one solution, in place of an answer that obeys none.
 
-Slip below CREEP/mu counts as none: contacts give way by sigma lam, and those beside them slide that slowly; without the dead band heaps at
-rest would have to be factorised in every step. In violent motion of many bodies the law is met to 1e-5 ... 1e-3 m/s only (an open problem):
-the residual that is reported is that of Coulomb's law, and such steps are counted as unsolved.
+Slip below creep/mu counts as none (`kernels/contact/residual.py`): contacts give way by sigma lam, and those beside them slide that slowly;
+without the dead band heaps at rest would have to be factorised in every step. In violent motion of many bodies the law is met to
+1e-5 ... 1e-3 m/s only (an open problem): the residual that is reported is that of Coulomb's law, and such steps are counted as unsolved.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from time import perf_counter
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from dalembert.arrays import Array
 from dalembert.contact.anderson import Anderson
-from dalembert.contact.problem import CONE, StepProblem
-from dalembert.contact.solver import SolverOptions, StepResult, StepSolver
-from dalembert.kernels.contact.sliding import judge, move
-from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
+from dalembert.kernels.contact import codes
+from dalembert.kernels.contact.codes import RESIDUAL
+from dalembert.kernels.contact.records import Step
+
+if TYPE_CHECKING:
+    from dalembert.contact.solver import SolverOptions, StepSolver
 
 #: m/s. Measured on 200 boxes dropped at 5 m/s and at rest: residuals of first guesses are below 1e-3 or above 1e-2
-CREEP, LITTLE = 1e-5, 1e-2
-ROUNDS = 8
+LITTLE = 1e-2
+ROUNDS, NEWTON_ROUNDS, STALLS = 8, 40, 8
 
 
-class CoulombSolver:
-    """Solves problems in which cones obey Coulomb's law; `solver` solves those of the associated law."""
+class Coulomb:
+    """One problem, which `solver` holds: the best impulses so far."""
 
-    def __init__(self, options: SolverOptions):
-        self.solver = StepSolver(replace(options, law="associated"))
-        self.options = options
-        self.goal = max(options.tol, options.interior_tol)
+    def __init__(self, solver: StepSolver, step: Step, options: SolverOptions):
+        self.solver, self.step, self.options = solver, step, options
+        self.goal = max(options.tol, options.rounds_tol)
+        self.rows = len(step.J)
+        self.cones = step.first[:-1][step.kind == codes.CONE]
+        self.best, self.lam = math.inf, solver.work.lam[: self.rows].copy()
+        self.branch, self.last = "", False
 
-    def solve(self, problem: StepProblem) -> StepResult:
-        """Impulses into problem.lam, velocities into the result; residual of Coulomb's law."""
-        cones = problem.kind == CONE
-        if self.options.method != "direct" or not (problem.mu[cones] > 0.0).any():
-            return self.solver.solve(problem, self.options)
-        return _Rounds(self, problem, cones).run()
-
-
-class _Rounds:
-    """One problem: the best so far, and what it took."""
-
-    def __init__(self, owner: CoulombSolver, problem: StepProblem, cones: Array):
-        self.owner, self.problem, self.step = owner, problem, problem.step()
-        self.at, self.cones = problem.first[:-1][cones], cones
-        self.shift, self.x = np.zeros(len(cones)), np.zeros(len(problem.free))
-        self.best, self.lam = np.inf, problem.impulses.copy()
-        self.counts = np.zeros(3, dtype=np.int64)
-        self.branch = ""
-        budget = owner.options.max_time
-        self.deadline = np.inf if budget is None else perf_counter() + budget
-
-    def run(self) -> StepResult:
-        p, goal = self.problem, self.owner.goal
-        move(self.step, p.impulses, self.x)
-        first = float(judge(self.step, p.impulses, self.x, CREEP, self.shift))
-        if first <= self.owner.options.tol and self.cones.all():  # nothing to do; the judge looks at cones alone
-            return StepResult(OK, first, 0, 0, 0, "warm", self.x)
-        if first <= LITTLE:
-            self._rounds()
-        if self.best > goal and not self._late:
-            if np.isfinite(self.best):
-                p.impulses[:], p.start = self.lam, self.x.copy()
-            found = self._ask(p, replace(self.owner.options, law="coulomb", tol=goal, max_time=self._left))
-            self._keep(found.residual, found)
-        if self.best > LITTLE and not self._late:
+    def run(self, residual: float) -> str:
+        """From the impulses in work.lam with this residual to the best that are found, in work.lam. Returns the way."""
+        if residual <= LITTLE:
+            self._rounds(ROUNDS, lambda: self.solver.associated(self.step, self.options, self._residual), judged=True)
+        if self.best > self.goal and not self.solver.late:
+            self._with_shift()
+        if self.best > LITTLE and not self.solver.late:
             self._associated()
-        p.impulses[:] = self.lam
-        status = OK if self.best <= goal else NOT_CONVERGED if np.isfinite(self.best) else NOT_FINITE
-        factors, iterations, solves = (int(c) for c in self.counts)
-        return StepResult(status, self.best, factors, iterations, solves, self.branch, self.x)
+        elif self.last:  # the judge saw these impulses last
+            return self.branch
+        else:
+            self.solver.work.lam[: self.rows] = self.lam
+        self.solver.call(codes.SHIFT, self.step, least=self.options.creep)
+        return self.branch
+
+    @property
+    def _residual(self) -> float:
+        return float(self.solver.info[RESIDUAL])
+
+    def _rounds(self, most: int, solve: Callable[[], str], judged: bool = False) -> None:
+        """solve() with the shift of the last round, accelerated, until the law is met or nothing is gained. judged: SHIFT was called."""
+        w, b, mixing, shift, stalls, least = self.solver.work, self.step.b, Anderson(5), None, 0, math.inf
+        branch = self.branch
+        for _ in range(most + 1):
+            if not judged:
+                self.solver.call(codes.SHIFT, self.step, least=self.options.creep)
+            judged, found = False, self._residual
+            stalls = 0 if found < 0.7 * least else stalls + 1
+            least, self.last = min(found, least), found <= self.best
+            if self.last:
+                self.best, self.lam[:], self.branch = found, w.lam[: self.rows], branch
+            if (least <= self.goal and branch) or stalls == STALLS or self.solver.late:
+                return
+            if shift is not None:
+                w.b[self.cones] = b[self.cones] + mixing.next(shift, w.b[self.cones] - b[self.cones]).clip(0.0)
+            shift = w.b[self.cones] - b[self.cones]
+            branch = solve()
+
+    def _newton(self) -> str:
+        o = self.options
+        self.solver.newton(self.step, o.polish_factors, max(0.1 * self.goal, 0.01 * min(self.best, 1.0)))
+        return "rest" if self.branch.startswith("rest") else "interior"
+
+    def _with_shift(self) -> None:
+        """Newton where little moves; else the interior point that follows the shift; rounds of Newton after both."""
+        s, o, step = self.solver, self.options, self.step
+        s.work.lam[: self.rows] = self.lam
+        s.call(codes.START, step, scale=1.0)
+        if s.at_rest(step, o, self._residual):
+            s.newton(step, o.rest_factors, max(o.tol, 0.01 * o.rest))
+            self.branch = "rest"
+            self._rounds(NEWTON_ROUNDS, self._newton)
+            if self.best <= self.goal or s.late:
+                return
+            s.call(codes.START, step, scale=1.0)  # b without a shift
+        s.interior(step, o, o.creep)
+        self.branch = "interior"
+        self._rounds(NEWTON_ROUNDS, self._newton)
 
     def _associated(self) -> None:
-        """The associated law, which has one solution, in place of an answer that obeys none; the residual stays that of Coulomb's."""
-        self.problem.impulses[:] = 0.0
-        found = self._ask(self.problem, replace(self.owner.solver.options, max_time=self._left))
-        self.best, self.branch = max(self.best, judge(self.step, self.problem.impulses, found.x, CREEP, self.shift)), "associated"
-        self.lam[:], self.x[:] = self.problem.impulses, found.x
-
-    def _rounds(self) -> None:
-        """Rounds from the shift at hand, until Coulomb's law is met."""
-        p, mixing = self.problem, Anderson(5)
-        b = p.b.copy()
-        shifted = replace(p, b=b, check=False)
-        shift = self.shift[self.cones]
-        for _ in range(ROUNDS):
-            b[self.at] = p.b[self.at] + shift
-            found = self._ask(shifted, replace(self.owner.solver.options, max_time=self._left))
-            self._keep(max(found.residual, judge(self.step, p.impulses, found.x, CREEP, self.shift)), found)
-            if self.best <= self.owner.goal or self._late:
-                return
-            shifted.start = found.x.copy()
-            shift = np.maximum(mixing.next(shift, self.shift[self.cones]), 0.0)
-
-    def _ask(self, problem: StepProblem, options: SolverOptions) -> StepResult:
-        found = self.owner.solver.solve(problem, options)
-        self.counts += (found.factorisations, found.iterations, found.solves)
-        return found
-
-    def _keep(self, residual: float, found: StepResult) -> None:
-        if residual < self.best or not self.branch:
-            self.best, self.branch = float(residual), found.branch
-            self.lam[:], self.x[:] = self.problem.impulses, found.x
-
-    @property
-    def _left(self) -> float | None:
-        return None if self.deadline == np.inf else max(self.deadline - perf_counter(), 0.0)
-
-    @property
-    def _late(self) -> bool:
-        return perf_counter() > self.deadline
+        s = self.solver
+        s.work.lam[: self.rows] = 0.0
+        s.call(codes.START, self.step, scale=1.0)
+        s.associated(self.step, self.options, self._residual)
+        self.branch = "associated"

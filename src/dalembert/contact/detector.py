@@ -164,6 +164,17 @@ class Detector:
         """Keep the contacts with their impulses lam (count, 3) for the next step."""
         impulses = np.empty((self.count, 3))
         matching.to_world(self._frames, lam, self.count, impulses)
+        self._store(impulses)
+
+    def keep(self, chosen: Any, n: int, lam: Array, at: int, start: Array, part: float) -> float:
+        """`remember` of the first n chosen contacts, whose rows of lam begin at `at`: start (count, 3) + part (lam - start); others 0.
+        Returns the deepest penetration of all."""
+        impulses = np.empty((self.count, 3))
+        deepest = matching.keep(self._frames, self._found.gap, chosen, n, lam, at, start, part, self.count, impulses)
+        self._store(impulses)
+        return float(deepest)
+
+    def _store(self, impulses: Array) -> None:
         c = self.contacts
         self._memory.update(keys=c.key.copy(), features=c.feature.copy(), points=c.point.copy(), impulses=impulses)
 

@@ -21,7 +21,6 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.contact.anderson import Anderson
-from dalembert.contact.coulomb import CoulombSolver
 from dalembert.contact.problem import CONE, StepProblem
 from dalembert.contact.solver import JUDGED, SolverOptions, StepResult, StepSolver
 from dalembert.contact.tangents import DISC, SQUARE, Section, Tangents, polygon
@@ -29,6 +28,8 @@ from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 #: the words of the option `law`
 LAWS = ("coulomb", "cone", "cylinder", "box", "pyramid", "polygon")
+#: those of the cone, as `StepSolver` calls them
+CONES = {"coulomb": "coulomb", "cone": "associated"}
 #: laws whose limits are those of the step before
 HELD = ("cylinder", "box")
 ROUNDS, SETTLE, DEPTH = 60, 8, 8
@@ -36,12 +37,10 @@ ROUNDS, SETTLE, DEPTH = 60, 8, 8
 CLOSE = 0.1
 
 
-def solver_of(law: str, options: SolverOptions, sides: int = 8) -> CoulombSolver | StepSolver | LawSolver:
+def solver_of(law: str, options: SolverOptions, sides: int = 8) -> StepSolver | LawSolver:
     """The solver of steps whose contacts obey a law."""
-    if law == "coulomb":
-        return CoulombSolver(replace(options, law="coulomb"))
-    if law == "cone":
-        return StepSolver(replace(options, law="associated"))
+    if law in CONES:
+        return StepSolver(replace(options, law=CONES[law]))
     return LawSolver(law, options, sides)
 
 
@@ -90,7 +89,7 @@ class _Solution:
         t.back()
         status = OK if self.best <= goal else NOT_CONVERGED if math.isfinite(self.best) else NOT_FINITE
         factors, iterations, solves = (int(c) for c in self.counts)
-        return StepResult(status, self.best, factors, iterations, solves, self.branch, self.x)
+        return StepResult(status, self.best, factors, iterations, solves, self.branch, self.x, math.inf)
 
     def _held(self, normals: Array) -> None:
         t = self.tangents

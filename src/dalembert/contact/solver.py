@@ -10,9 +10,8 @@ The way to a solution (measured on piles: the numbers are in the defaults of `So
        interior point's answer stays where that does not help.
     4. Where neither reaches `interior_tol`: Newton with sigma raised and lowered again in steps ("continuation").
 
-Exact Coulomb: where 3 begins, the interior point with the shift mu |u_t| inside; then rounds of Newton with the shift of the last
-round, accelerated, until the tolerance is met or nothing is gained. The residual that is reported is always recomputed from the impulses,
-for the law that was asked for.
+Coulomb's law of sliding: `contact/coulomb.py`. The residual that is reported is always recomputed from the impulses, for the law that was
+asked for.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.contact.anderson import Anderson
+from dalembert.contact.coulomb import Coulomb
 from dalembert.contact.problem import StepProblem
 from dalembert.errors import OptionError
 from dalembert.kernels._jit import bare, first_class
@@ -36,7 +35,7 @@ from dalembert.kernels.contact.records import RUN, Factor, Pattern, Step, Work
 from dalembert.kernels.contact.solve import run
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
-LAWS = {"associated": codes.ASSOCIATED, "coulomb": codes.COULOMB}
+LAWS = ("associated", "coulomb")
 METHODS = ("direct", "gauss-seidel")
 JUDGED = 10  # sweeps between two looks at the residual
 #: sigma is multiplied by these, one after the other
@@ -50,6 +49,7 @@ class SolverOptions:
 
     rest, slow: m/s, where a solve begins with Newton (see the head of the file).
     max_time: seconds of wall time after which the best impulses so far are returned ("time" in the branch).
+    creep: m/s, dead band of Coulomb's law: contacts with mu |u_t| below it count as sticking. rounds_tol: what ends its rounds.
     method "gauss-seidel": at most `sweeps` sweeps to `tol`, no factor.
     """
 
@@ -62,7 +62,8 @@ class SolverOptions:
     interior_tol: float = 1e-6
     interior_steps: int = 50
     polish_factors: int = 8
-    coulomb_rounds: int = 40
+    creep: float = 0.0
+    rounds_tol: float = 0.0
     floor: float = 1e-8
     sweeps: int = 50
     max_time: float | None = None
@@ -79,8 +80,9 @@ class SolverOptions:
 class StepResult:
     """status: OK, NOT_CONVERGED or NOT_FINITE of `kernels/status.py`; OK: residual <= max(tol, interior_tol).
 
-    residual: natural residual of the law that was asked for, m/s. branch: warm, rest, interior, polished, continuation, sweeps; with
-    " (time)" where max_time ended it. x: velocities, valid until the next solve; impulses are in the problem.
+    residual: natural residual of the law that was asked for, m/s; first: that of the impulses given. x: velocities, valid until the next
+    solve; impulses are in the problem. branch: warm, rest, interior, polished, continuation, sweeps, associated; with " (time)" where max_time
+    ended it.
     """
 
     status: int
@@ -90,11 +92,17 @@ class StepResult:
     solves: int
     branch: str
     x: Any
+    first: float = 0.0
 
     @property
     def ok(self) -> bool:
         """Whether the residual is at most max(tol, interior_tol)."""
         return self.status == OK
+
+
+def _slides(problem: StepProblem) -> bool:
+    """Whether the associated law is another than Coulomb's."""
+    return bool(((problem.kind == codes.CONE) & (problem.mu > 0.0)).any())
 
 
 def _roomier(have: int, need: int) -> int:
@@ -108,12 +116,12 @@ class StepSolver:
         self.options = options or SolverOptions()
         self.analyses = 0  # how often an order was made
         self._room = (0, 0, 0)  # bodies, constraints, rows
-        self._numbers, self._info = np.zeros(OPTIONS), np.zeros(INFO)
+        self._numbers, self.info = np.zeros(OPTIONS), np.zeros(INFO)
         self._bodies = 0
         self._scaled = (np.zeros((0, 6, 6)), np.zeros((0, 12)), np.zeros(0))  # of sweeps
         self._run = bare(first_class(run, RUN))
         self._grow(1, 1, 1)
-        self._deadline = math.inf
+        self._deadline, self._least, self._first = math.inf, math.inf, math.inf
 
     # arrays
 
@@ -121,7 +129,7 @@ class StepSolver:
         n, m, rows = (_roomier(h, w) if w > h else h for h, w in zip(self._room, (n, m, rows), strict=True))
         self._room, of = (n, m, rows), np.zeros
         r, b, i = (lambda *shape: of((*shape, rows))), (lambda *shape: of((*shape, 6 * n))), (lambda size: of(size, dtype=np.int64))
-        self._work = Work(
+        self.work = Work(
             lam=r(), x=b(), start=b(), b=r(), lo=r(), hi=r(), D=r(), R=r(), W=of((rows, 3)), state=i(m), best=r(), base=r(), rows=r(6),
             bodies=b(5), l=r(), s=r(), gaps=of((rows, 4)), frame=of((m, 8)), turns=r(8), pairs=of((4, rows, 2)),
         )  # fmt: skip
@@ -157,36 +165,41 @@ class StepSolver:
 
     # calls
 
-    def _call(self, what: int, step: Step, most: int = 0, tol: float = 0.0, scale: float = 0.0, from_zero: bool = False) -> int:
+    def call(
+        self, what: int, step: Step, most: int = 0, tol: float = 0.0, scale: float = 0.0, from_zero: bool = False, least: float = math.inf
+    ) -> int:
+        """`solve.run`; least: dead band of Coulomb's law, inf: the associated law."""
         o = self._numbers
-        o[codes.TOLERANCE], o[codes.MOST], o[codes.SCALE], o[codes.FROM_ZERO] = tol, most, scale, from_zero
-        return int(self._run(what, step, self._pattern, self._factor, self._work, o, self._info))
+        o[codes.TOLERANCE], o[codes.MOST], o[codes.SCALE], o[codes.FROM_ZERO], o[codes.LEAST] = tol, most, scale, from_zero, least
+        return int(self._run(what, step, self._pattern, self._factor, self.work, o, self.info))
 
     @property
-    def _late(self) -> bool:
+    def late(self) -> bool:
+        """Whether the time is up."""
         return perf_counter() > self._deadline
 
     def _in_parts(self, what: int, step: Step, most: int, tol: float, **more: Any) -> int:
         """All at once; under a time budget one by one, with a look at the clock between."""
         if self._deadline == math.inf:
-            return self._call(what, step, most, tol, **more)
-        status, wanted = MORE, self._info[FACTORS] + most
-        while not self._late:
-            before = self._info[FACTORS]
-            status = self._call(what, step, 1, tol, **more)
-            if status not in (MORE, NOT_CONVERGED) or self._info[FACTORS] == before or self._info[FACTORS] >= wanted:
+            return self.call(what, step, most, tol, **more)
+        status, wanted = MORE, self.info[FACTORS] + most
+        while not self.late:
+            before = self.info[FACTORS]
+            status = self.call(what, step, 1, tol, **more)
+            if status not in (MORE, NOT_CONVERGED) or self.info[FACTORS] == before or self.info[FACTORS] >= wanted:
                 break
         return status
 
-    def _newton(self, step: Step, most: int, tol: float, scale: float = 0.0, from_zero: bool = False) -> int:
+    def newton(self, step: Step, most: int, tol: float, scale: float = 0.0, from_zero: bool = False) -> int:
+        """At most so many factors from work.start and work.lam, for b in work."""
         return self._in_parts(codes.NEWTON, step, most, tol, scale=scale, from_zero=from_zero)
 
-    def _interior(self, step: Step, o: SolverOptions) -> int:
+    def interior(self, step: Step, o: SolverOptions, least: float = math.inf) -> int:
         """The best iterate is taken over also where it ends early."""
-        self._call(codes.INTERIOR_START, step)
-        status = self._in_parts(codes.INTERIOR, step, o.interior_steps, max(o.tol, o.interior_tol))
+        self.call(codes.INTERIOR_START, step)
+        status = self._in_parts(codes.INTERIOR, step, o.interior_steps, max(o.tol, o.interior_tol), least=least)
         if status == MORE:  # take the best so far: any residual will do
-            self._call(codes.INTERIOR, step, 0, math.inf)
+            self.call(codes.INTERIOR, step, 0, math.inf, least=least)
         return status
 
     # the way to a solution
@@ -203,10 +216,11 @@ class StepSolver:
             self._bodies = n
             self._forget()
         self._deadline = math.inf if o.max_time is None else perf_counter() + o.max_time
-        self._numbers[codes.FLOOR], self._numbers[codes.LAW] = o.floor, LAWS[o.law]
-        self._info[:] = 0.0
+        self._numbers[codes.FLOOR] = o.floor
+        self._least = o.creep if o.law == "coulomb" and _slides(problem) else math.inf
+        self.info[:], self._first = 0.0, math.inf
         self._factor.kept[:] = 0  # a factor of an earlier step would make the last digits depend on history
-        step, w = problem.step(), self._work
+        step, w = problem.step(), self.work
         w.lam[:rows], w.start[: 6 * n] = problem.impulses, problem.start
         branch = self._sweeps(step, o) if o.method == "gauss-seidel" else self._direct(step, o)
         return self._result(problem, step, o, branch)
@@ -215,98 +229,69 @@ class StepSolver:
         n, rows = len(step.masses), len(step.J)
         if self._scaled[0].shape[0] != n or len(self._scaled[1]) < rows:
             self._scaled = (np.zeros((n, 6, 6)), np.zeros((rows + rows // 2, 12)), np.zeros(6 * n))
-        gauss_seidel(step, self._work, LAWS[o.law], o.tol, o.sweeps, JUDGED, *self._scaled, self._info)
+        gauss_seidel(step, self.work, self._least, o.tol, o.sweeps, JUDGED, *self._scaled, self.info)
         return "sweeps"
 
     def _direct(self, step: Step, o: SolverOptions) -> str:
-        status = self._call(codes.START, step, scale=1.0)
-        worn = status == OK and self._info[PAIRS] != self._pattern.size[2]  # the order is a function of the pairs: a resumed run repeats it
+        status = self.call(codes.START, step, scale=1.0, least=self._least)
+        worn = status == OK and self.info[PAIRS] != self._pattern.size[2]  # the order is a function of the pairs: a resumed run repeats it
         if status == codes.NEW_PAIR or worn:
             self._analyse(step)
-            self._call(codes.START, step, scale=1.0)
-        residual = self._info[RESIDUAL]
+            self.call(codes.START, step, scale=1.0, least=self._least)
+        self._first = residual = float(self.info[RESIDUAL])
         if residual <= o.tol:
             return "warm"
-        return self._coulomb(step, o, residual) if o.law == "coulomb" else self._associated(step, o, residual)
+        if self._least < math.inf:
+            return Coulomb(self, step, o).run(residual)
+        branch = self.associated(step, o, residual)
+        self.call(codes.SHIFT, step)
+        return branch
 
-    def _at_rest(self, step: Step, o: SolverOptions, residual: float) -> bool:
+    def at_rest(self, step: Step, o: SolverOptions, residual: float) -> bool:
         """Whether to begin with Newton: little is to be changed, or nothing moved, or there are only equations."""
-        return residual < o.rest or bool(self._info[codes.SPEED] < o.slow) or not step.kind.any()
+        return residual < o.rest or bool(self.info[codes.SPEED] < o.slow) or not step.kind.any()
 
-    def _associated(self, step: Step, o: SolverOptions, residual: float) -> str:
-        if self._at_rest(step, o, residual):
-            if self._newton(step, o.rest_factors, o.tol) == OK or not step.kind.any():
+    def associated(self, step: Step, o: SolverOptions, residual: float) -> str:
+        """The associated law for b in work. Returns the way."""
+        if self.at_rest(step, o, residual):
+            if self.newton(step, o.rest_factors, o.tol) == OK or not step.kind.any():
                 return "rest"
-            if self._late:
+            if self.late:
                 return "rest (time)"
         goal = max(o.tol, o.interior_tol)
-        ended = self._interior(step, o)
-        if ended == MORE and self._late:
+        ended = self.interior(step, o)
+        if ended == MORE and self.late:
             return "interior (time)"
-        branch = self._polished(step, o, goal) if self._info[RESIDUAL] > o.tol else "interior"
-        return branch if self._info[RESIDUAL] <= goal or self._late else self._continuation(step, o, branch)
+        branch = self._polished(step, o, goal) if self.info[RESIDUAL] > o.tol else "interior"
+        return branch if self.info[RESIDUAL] <= goal or self.late else self._continuation(step, o, branch)
 
     def _polished(self, step: Step, o: SolverOptions, goal: float) -> str:
         """Newton after the interior point, whose answer stays where that is better."""
-        found, rows = float(self._info[RESIDUAL]), len(step.J)
-        kept = self._work.lam[:rows].copy()
-        self._newton(step, o.polish_factors if found <= goal else o.rest_factors, o.tol)
-        if self._info[RESIDUAL] < found:
+        found, rows = float(self.info[RESIDUAL]), len(step.J)
+        kept = self.work.lam[:rows].copy()
+        self.newton(step, o.polish_factors if found <= goal else o.rest_factors, o.tol)
+        if self.info[RESIDUAL] < found:
             return "polished"
-        self._work.lam[:rows], self._info[RESIDUAL] = kept, found
+        self.work.lam[:rows], self.info[RESIDUAL] = kept, found
         return "interior"
 
     def _continuation(self, step: Step, o: SolverOptions, before: str) -> str:
         """Sigma raised and lowered; the better of two answers."""
-        found, rows = float(self._info[RESIDUAL]), len(step.J)
-        kept = self._work.lam[:rows].copy()
+        found, rows = float(self.info[RESIDUAL]), len(step.J)
+        kept = self.work.lam[:rows].copy()
         for scale in CONTINUATION:
-            self._newton(step, 50, max(1e-4, o.tol), scale, from_zero=True)
-        self._work.lam[:rows] = kept
-        self._newton(step, 50, o.tol, 1.0)
-        if self._info[RESIDUAL] < found:
-            return "continuation" + (" (time)" if self._late else "")
-        self._work.lam[:rows] = kept
+            self.newton(step, 50, max(1e-4, o.tol), scale, from_zero=True)
+        self.work.lam[:rows] = kept
+        self.newton(step, 50, o.tol, 1.0)
+        if self.info[RESIDUAL] < found:
+            return "continuation" + (" (time)" if self.late else "")
+        self.work.lam[:rows] = kept
         return before
 
-    def _coulomb(self, step: Step, o: SolverOptions, residual: float) -> str:
-        goal = max(o.tol, o.interior_tol)
-        if self._at_rest(step, o, residual):
-            self._newton(step, o.rest_factors, max(o.tol, 0.01 * o.rest))
-            if self._rounds(step, o) <= goal or self._late:
-                return "rest" + (" (time)" if self._late else "")
-            self._call(codes.START, step, scale=1.0)  # b without a shift
-        self._interior(step, o)
-        best = math.inf if self._late else self._rounds(step, o)
-        return "interior" + (" (time)" if self._late and best > o.tol else "")
-
-    def _rounds(self, step: Step, o: SolverOptions) -> float:
-        """Newton with the shift mu |u_t| of the last round, accelerated. The best impulses are left in lam; returns their residual."""
-        w, rows = self._work, len(step.J)
-        at = step.first[:-1][step.kind == codes.CONE]
-        best, kept, stalls, mixing, shift = math.inf, w.lam[:rows].copy(), 0, Anderson(5), None
-        for _ in range(o.coulomb_rounds + 1):
-            self._call(codes.SHIFT, step)
-            found = float(self._info[RESIDUAL])
-            stalls = 0 if found < 0.7 * best else stalls + 1
-            if found < best:
-                best, kept[:] = found, w.lam[:rows]
-            if best <= o.tol or stalls == 8 or self._late:
-                break
-            if shift is not None:
-                wanted = w.b[at] - step.b[at]
-                w.b[at] = step.b[at] + np.maximum(mixing.next(shift, wanted), 0.0)
-            shift = w.b[at] - step.b[at]
-            self._newton(step, o.polish_factors, max(0.1 * o.tol, 0.01 * best))
-        w.lam[:rows] = kept
-        return best
-
     def _result(self, problem: StepProblem, step: Step, o: SolverOptions, branch: str) -> StepResult:
-        """Judge what is left in lam, for the law that was asked for."""
-        factors, steps, solves = (int(self._info[k]) for k in (FACTORS, STEPS, SOLVES))
-        if o.method == "direct":
-            self._call(codes.SHIFT, step)
-        problem.impulses[:] = self._work.lam[: len(step.J)]
-        residual = float(self._info[RESIDUAL])
+        """What is left in lam."""
+        factors, steps, solves = (int(self.info[k]) for k in (FACTORS, STEPS, SOLVES))
+        problem.impulses[:] = self.work.lam[: len(step.J)]
+        residual = float(self.info[RESIDUAL])
         status = OK if residual <= max(o.tol, o.interior_tol) else NOT_CONVERGED if math.isfinite(residual) else NOT_FINITE
-        return StepResult(status, residual, factors, steps, solves, branch, self._work.x[: len(step.free)])
+        return StepResult(status, residual, factors, steps, solves, branch, self.work.x[: len(step.free)], self._first)

@@ -259,6 +259,34 @@ def kinetic(mass, inertia, states):
 
 
 @kernel
+def reaches(h, margin, size, free, states, x, q, reach):
+    """x (n, 3), q (n, 4) of the states; reach (n,): how far each body may come in the step beyond half the margin. size (n,): radii."""
+    for k in range(states.shape[0]):
+        for i in range(3):
+            x[k, i] = states[k, X + i]
+        for i in range(4):
+            q[k, i] = states[k, Q + i]
+        turn, way = 0.0, 0.0
+        for i in range(3):
+            turn += free[6 * k + i] * free[6 * k + i]
+            way += free[6 * k + 3 + i] * free[6 * k + 3 + i]
+        reach[k] = max(abs(h) * (math.sqrt(way) + size[k] * math.sqrt(turn)) - 0.5 * margin, 0.0)
+
+
+@kernel
+def known_work(h, push, weight, x, before, impulse):
+    """h (push - weight).(x + before)/2: work of known forces other than the weight; impulse (6,): that of their forces is added."""
+    total = 0.0
+    for k in range(push.shape[0] // 6):
+        for i in range(6):
+            p = 6 * k + i
+            total += (push[p] - weight[p]) * (x[p] + before[p])
+        for i in range(3):
+            impulse[3 + i] += h * push[6 * k + 3 + i]
+    return 0.5 * h * total
+
+
+@kernel
 def exchange(M, x, before, free):
     """(x + before).M (free - before)/2 - (x.M x - before.M before)/2: what known forces do, less the change of energy in the metric M."""
     total = 0.0

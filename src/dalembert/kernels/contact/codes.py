@@ -12,16 +12,14 @@ BILATERAL, UNILATERAL, BOXED, CONE = 0, 1, 2, 3
 # The state of a constraint: which piece of its projection holds. Rows of BILATERAL constraints are always INSIDE.
 BELOW, INSIDE, ABOVE, SLIDING = 0, 1, 2, 3
 
-ASSOCIATED, COULOMB = 0, 1
-
 # What `solve.run` is asked for
 START, NEWTON, INTERIOR_START, INTERIOR, SHIFT = 0, 1, 2, 3, 4
 
 # What it answers beside the statuses of `kernels/status.py`
 MORE, NEW_PAIR = 100, 101
 
-# Options of `solve.run`, float64
-TOLERANCE, MOST, FLOOR, LAW, SCALE, FROM_ZERO, OPTIONS = 0, 1, 2, 3, 4, 5, 6
+# Options of `solve.run`, float64. LEAST: see `residual.py`
+TOLERANCE, MOST, FLOOR, LEAST, SCALE, FROM_ZERO, OPTIONS = 0, 1, 2, 3, 4, 5, 6
 
 # What it writes, float64
 RESIDUAL, FACTORS, STEPS, SOLVES, PAIRS, REPAIRED, MEAN, INTERIOR_STEPS, SPEED, INFO = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9

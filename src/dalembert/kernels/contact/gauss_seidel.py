@@ -13,7 +13,7 @@ With M^-1 = C C^T, x = C w and G = J C this is u = G w + ..., w += G^T (lam' - l
 import math
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.contact.codes import CONE, COULOMB, INSIDE, RESIDUAL, STEPS
+from dalembert.kernels.contact.codes import CONE, INSIDE, RESIDUAL, STEPS
 from dalembert.kernels.contact.laws import box, cone
 from dalembert.kernels.contact.products import row6, row_velocities, velocities
 from dalembert.kernels.contact.residual import natural, prepare, project
@@ -137,7 +137,7 @@ def _coulomb(W, i, l0, l1, l2, u0, u1, u2, mu):
 
 
 @kernel
-def sweep(step, work, law, backwards, G, w):
+def sweep(step, work, coulomb, backwards, G, w):
     """All constraints once; work.lam and w in place."""
     lam, W, b, sigma, m = work.lam, work.W, step.b, step.sigma, step.kind.shape[0]
     for k in range(m):
@@ -146,11 +146,11 @@ def sweep(step, work, law, backwards, G, w):
         if step.kind[c] == CONE:
             l0, l1, l2 = lam[i], lam[i + 1], lam[i + 2]
             u0 = _speed(G, w, a, e, i) + b[i] + sigma[i] * l0
-            if law == COULOMB and l0 == 0.0 and u0 >= 0.0:
+            if coulomb and l0 == 0.0 and u0 >= 0.0:
                 continue
             u1 = _speed(G, w, a, e, i + 1) + b[i + 1] + sigma[i + 1] * l1
             u2 = _speed(G, w, a, e, i + 2) + b[i + 2] + sigma[i + 2] * l2
-            if law == COULOMB:
+            if coulomb:
                 n, t1, t2 = _coulomb(W, i, l0, l1, l2, u0, u1, u2, step.mu[c])
             else:
                 n, t1, t2 = _associated(W, i, l0, l1, l2, u0, u1, u2, step.mu[c])
@@ -167,7 +167,7 @@ def sweep(step, work, law, backwards, G, w):
 
 
 @kernel
-def gauss_seidel(step, work, law, tol, sweeps, every, C, G, w, info):
+def gauss_seidel(step, work, least, tol, sweeps, every, C, G, w, info):
     """At most `sweeps` from work.lam; judged after each `every` of them. C (n, 6, 6), G (rows, 12), w (6 n,): working space."""
     prepare(step, work, 0.0, 1.0)
     project(step, work, work.lam)
@@ -179,12 +179,12 @@ def gauss_seidel(step, work, law, tol, sweeps, every, C, G, w, info):
         velocities(step, work.lam, work.x)
         u = work.rows[0]
         row_velocities(step, step.b, work.lam, work.x, u)
-        info[RESIDUAL] = natural(step, work, law, work.lam, u)
+        info[RESIDUAL] = natural(step, work, least, work.lam, u)
         info[STEPS] = done
         if info[RESIDUAL] <= tol or done >= sweeps:
             break
         scaled_velocities(step.free, C, G, step, work.lam, w)
         for _ in range(min(every, sweeps - done)):
-            sweep(step, work, law, done % 2 == 1, G, w)
+            sweep(step, work, least < math.inf, done % 2 == 1, G, w)
             done += 1
     return OK if info[RESIDUAL] <= tol else NOT_CONVERGED

@@ -9,14 +9,14 @@
 
 Predictor rc = -lambda o lambda, centring (m after it / m)^5, corrector with the second-order terms, then up to three correctors that
 move products into 0.1 ... 10 of their target (Gondzio), one factor for all. Steps are 0.99 of the longest.
-Exact Coulomb: mu |u_t| joins r_s and its change along the direction is followed with the same factor.
+Coulomb's law: max(mu |u_t| - least, 0) joins r_s and its change along the direction is followed with the same factor.
 """
 
-from math import inf, sqrt
+from math import inf
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact import jordan
-from dalembert.kernels.contact.codes import CONE, COULOMB, INTERIOR_STEPS, MEAN, MORE, RESIDUAL, STEPS
+from dalembert.kernels.contact.codes import CONE, INTERIOR_STEPS, MEAN, MORE, RESIDUAL, STEPS
 from dalembert.kernels.contact.interior_direction import direction, longest
 from dalembert.kernels.contact.interior_point import (
     DL,
@@ -46,7 +46,7 @@ from dalembert.kernels.contact.interior_point import (
     scale,
 )
 from dalembert.kernels.contact.newton import refactor
-from dalembert.kernels.contact.residual import natural
+from dalembert.kernels.contact.residual import natural, shift_of
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 # measured on heaps: see the head
@@ -118,7 +118,7 @@ def centred(step, work, a, target):
 
 
 @kernel
-def follow_shift(step, work, dl, old, new):
+def follow_shift(step, work, least, dl, old, new):
     """The change of mu |u_t| along the direction whose J dx is in rows[JX], relaxed."""
     u, jd = work.rows[U], work.rows[JX]
     for c in range(step.kind.shape[0]):
@@ -126,7 +126,7 @@ def follow_shift(step, work, dl, old, new):
             i, mu = step.first[c], step.mu[c]
             a, b = u[i + 1], u[i + 2]
             da, db = jd[i + 1] + step.sigma[i + 1] * mu * dl[i + 1], jd[i + 2] + step.sigma[i + 2] * mu * dl[i + 2]
-            change = mu * (sqrt((a + da) * (a + da) + (b + db) * (b + db)) - sqrt(a * a + b * b))
+            change = shift_of(mu, a + da, b + db, least) - shift_of(mu, a, b, least)
             new[i] = old[i] + RELAX * (change - old[i])
 
 
@@ -186,9 +186,10 @@ def _trial(step, pattern, factor, work, rc, p_rc, info):
 
 
 @kernel
-def advance(step, pattern, factor, work, floor, follow, m, worst, weight, info):
+def advance(step, pattern, factor, work, floor, least, m, worst, weight, info):
     """One iteration: a factor, predictor, corrector, centrality correctors, a step."""
     turns, pairs, shift, shift2 = work.turns, work.pairs, work.rows[SHIFT], work.rows[SHIFT2]
+    follow = least < inf
     scale(step, work, floor)
     refactor(step, pattern, factor, work, info)
     for r in range(step.sigma.shape[0]):
@@ -197,7 +198,7 @@ def advance(step, pattern, factor, work, floor, follow, m, worst, weight, info):
     for _ in range(1 + COULOMB_SOLVES if follow else 1):
         _first(step, pattern, factor, work, info)
         if follow:
-            follow_shift(step, work, turns[DL], shift, shift)
+            follow_shift(step, work, least, turns[DL], shift, shift)
     a = min(1.0, longest(step, work, turns[DL], turns[DS], pairs[P_DS]))
     centring = 1.0
     if m > 0.0:
@@ -210,7 +211,7 @@ def advance(step, pattern, factor, work, floor, follow, m, worst, weight, info):
     a = min(1.0, FRACTION * longest(step, work, turns[DL], turns[DS], pairs[P_DS]))
     _copy_shift(step, work, SHIFT, SHIFT2)
     if follow:
-        follow_shift(step, work, turns[DL], shift, shift2)
+        follow_shift(step, work, least, turns[DL], shift, shift2)
     for _ in range(CORRECTORS):
         if a > ENOUGH:
             break
@@ -222,7 +223,7 @@ def advance(step, pattern, factor, work, floor, follow, m, worst, weight, info):
         accept(step, work, True)
         a = reached
         if follow:
-            follow_shift(step, work, turns[DL], shift, shift2)
+            follow_shift(step, work, least, turns[DL], shift, shift2)
     if follow:
         reached = _trial(step, pattern, factor, work, turns[RC], pairs[P_RC], info)
         if reached > 0.8 * a:
@@ -234,16 +235,16 @@ def advance(step, pattern, factor, work, floor, follow, m, worst, weight, info):
 
 
 @kernel
-def interior(step, pattern, factor, work, tol, most, floor, law, info):
+def interior(step, pattern, factor, work, tol, most, floor, least, info):
     """At most `most` iterations from where `start` or the last call left. The best impulses are kept in work.best with info[RESIDUAL].
 
     OK at the tolerance, MORE after `most`, NOT_CONVERGED where nothing is left to gain.
     """
     for k in range(int(most) + 1):
-        follow = law == COULOMB and info[INTERIOR_STEPS] >= 1.0
-        m, worst, weight = residuals(step, work, law, follow)
+        now = least if info[INTERIOR_STEPS] >= 1.0 else inf
+        m, worst, weight = residuals(step, work, now)
         info[MEAN] = m
-        found = natural(step, work, law, work.rows[LAM], work.rows[U])
+        found = natural(step, work, least, work.rows[LAM], work.rows[U])
         if not found < inf or not m < inf:
             return NOT_FINITE
         if found < info[RESIDUAL]:
@@ -255,5 +256,5 @@ def interior(step, pattern, factor, work, tol, most, floor, law, info):
         if 0.0 < m < SMALLEST_MEAN:
             return NOT_CONVERGED
         if k < int(most):
-            advance(step, pattern, factor, work, floor, follow, m, worst, weight, info)
+            advance(step, pattern, factor, work, floor, now, m, worst, weight, info)
     return MORE

@@ -1,11 +1,12 @@
 """The iterate of the interior point: where it starts, its residuals, its scaling. Formulas in `interior.py`, cones in `jordan.py`."""
 
-from math import inf, sqrt
+from math import inf
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact import jordan
-from dalembert.kernels.contact.codes import CONE, COULOMB, INTERIOR_STEPS, MEAN, RESIDUAL
+from dalembert.kernels.contact.codes import CONE, INTERIOR_STEPS, MEAN, RESIDUAL
 from dalembert.kernels.contact.products import add_transposed, row_velocities, times_blocks, velocities
+from dalembert.kernels.contact.residual import shift_of
 
 # places in work.rows, work.bodies, work.turns, work.pairs
 JX, U, LAM, DL0, SHIFT, SHIFT2 = 0, 1, 2, 3, 4, 5
@@ -98,7 +99,7 @@ def start(step, work, info):
 
 
 @kernel
-def residuals(step, work, law, on):
+def residuals(step, work, least):
     """r_s, r_1, u and lam at the iterate. Returns (mean product, largest |r_s|, sum of w)."""
     rows, l, s, rs, u = work.rows, work.l, work.s, work.turns[RS], work.rows[U]
     impulses(step, work, l, rows[LAM])
@@ -107,9 +108,7 @@ def residuals(step, work, law, on):
     for c in range(step.kind.shape[0]):
         i, mu = step.first[c], step.mu[c]
         if step.kind[c] == CONE:
-            n = u[i]
-            if law == COULOMB and on:
-                n += mu * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+            n = u[i] + shift_of(mu, u[i + 1], u[i + 2], least)
             put3(rs, i, (n - s[i], mu * u[i + 1] - s[i + 1], mu * u[i + 2] - s[i + 2]))
             total += l[i] * s[i] + l[i + 1] * s[i + 1] + l[i + 2] * s[i + 2]
             weight += 1.0 / work.D[i]

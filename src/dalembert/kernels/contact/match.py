@@ -74,6 +74,24 @@ def to_frames(frame, matched, impulses, count, out):
 
 
 @kernel
+def keep(frame, gap, chosen, n, lam, at, start, part, count, out):
+    """out (count, 3): start + part (lam - start) of the chosen contacts in world axes, else 0; lam: of all rows, contacts from `at` on.
+    Returns the deepest penetration of all contacts."""
+    deepest = 0.0
+    for k in range(count):
+        out[k, 0], out[k, 1], out[k, 2] = 0.0, 0.0, 0.0
+        deepest = max(deepest, -gap[k])
+    for j in range(n):
+        k, r = chosen[j], at + 3 * j
+        a = start[k, 0] + part * (lam[r] - start[k, 0])
+        b = start[k, 1] + part * (lam[r + 1] - start[k, 1])
+        c = start[k, 2] + part * (lam[r + 2] - start[k, 2])
+        for i in range(3):
+            out[k, i] = frame[k, 0, i] * a + frame[k, 1, i] * b + frame[k, 2, i] * c
+    return deepest
+
+
+@kernel
 def to_world(frame, lam, count, out):
     """out (count, 3): impulses lam (count, 3) in world axes."""
     for k in range(count):

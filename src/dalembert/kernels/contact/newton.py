@@ -15,7 +15,7 @@ step to step as well.
 from math import inf, sqrt
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.contact.codes import ASSOCIATED, CONE, FACTORS, INSIDE, REPAIRED, RESIDUAL, SLIDING, SOLVES, STEPS
+from dalembert.kernels.contact.codes import CONE, FACTORS, INSIDE, REPAIRED, RESIDUAL, SLIDING, SOLVES, STEPS
 from dalembert.kernels.contact.factor import assemble, decompose, solve
 from dalembert.kernels.contact.laws import box, cone, cone_derivative
 from dalembert.kernels.contact.products import add_transposed, block_times, row_velocities, times_blocks, times_rows, velocities
@@ -173,7 +173,7 @@ def _base(step, work, lam):
         work.base[r] = lam[r]
     velocities(step, work.base, work.bodies[XP])
     row_velocities(step, work.b, work.base, work.bodies[XP], work.rows[UP])
-    return natural(step, work, ASSOCIATED, work.base, work.rows[UP])
+    return natural(step, work, inf, work.base, work.rows[UP])
 
 
 @inline

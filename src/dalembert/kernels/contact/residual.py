@@ -3,13 +3,14 @@
     rows     D |lam - P(lam - u / D)|,  D: diagonal of J M^-1 J^T        (bilateral: |u|)
     cones    the same with P on the cone and one D for three rows, their largest
 
-With the exact law of Coulomb u_n + mu |u_t| stands for u_n.
+With Coulomb's law u_n + max(mu |u_t| - least, 0) stands for u_n (De Saxce 1992). least, m/s, is a dead band: contacts that creep do not
+count as sliding. least = inf is the associated law, 0 the exact one.
 """
 
 from math import inf, sqrt
 
-from dalembert.kernels._jit import kernel
-from dalembert.kernels.contact.codes import BILATERAL, CONE, COULOMB, UNILATERAL
+from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.contact.codes import BILATERAL, CONE, UNILATERAL
 from dalembert.kernels.contact.laws import box, cone
 from dalembert.kernels.contact.products import diagonal
 
@@ -57,16 +58,20 @@ def project(step, work, lam):
                 lam[r], _ = box(lam[r], work.lo[r], work.hi[r])
 
 
+@inline
+def shift_of(mu, u1, u2, least):
+    """De Saxce's shift of a normal row."""
+    return max(mu * sqrt(u1 * u1 + u2 * u2) - least, 0.0)
+
+
 @kernel
-def natural(step, work, law, lam, u):
+def natural(step, work, least, lam, u):
     """The residual of impulses lam with u = J x + b + sigma lam; not finite where they are not."""
     worst = 0.0
     for c in range(step.kind.shape[0]):
         i = step.first[c]
         if step.kind[c] == CONE:
-            d, n = work.D[i], u[i]
-            if law == COULOMB:
-                n += step.mu[c] * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+            d, n = work.D[i], u[i] + shift_of(step.mu[c], u[i + 1], u[i + 2], least)
             a, b1, b2, _ = cone(lam[i] - n / d, lam[i + 1] - u[i + 1] / d, lam[i + 2] - u[i + 2] / d, step.mu[c], 1.0)
             e = d * max(abs(lam[i] - a), abs(lam[i + 1] - b1), abs(lam[i + 2] - b2))
             if not e <= worst:

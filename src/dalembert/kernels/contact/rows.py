@@ -48,6 +48,24 @@ def _side(states, k, sign, point, e, J, r, column):
 
 
 @inline
+def _three_sides(states, body, sign, point, k, frames, J, r, column):
+    """`_side` of contact k along the three axes of its frame, rows r ... r + 2."""
+    if body < 0:
+        for i in range(3):
+            for j in range(6):
+                J[r + i, column + j] = 0.0
+        return
+    arm = (point[k, 0] - states[body, X], point[k, 1] - states[body, X + 1], point[k, 2] - states[body, X + 2])
+    R = rotation_matrix(states[body, Q], states[body, Q + 1], states[body, Q + 2], states[body, Q + 3])
+    for i in range(3):
+        e = (frames[k, i, 0], frames[k, i, 1], frames[k, i, 2])
+        turn = apply_transposed(R, cross(arm, e))
+        for j in range(3):
+            J[r + i, column + j] = sign * turn[j]
+            J[r + i, column + 3 + j] = sign * e[j]
+
+
+@inline
 def _fate(when, h, gap, rate, free):
     """What becomes of a contact with restitution that approaches with `rate`, faster than the threshold; free: rate without constraints."""
     meets = gap + h * free <= 0.0
@@ -114,9 +132,10 @@ def _mobility(J, r, inverse, a, b):
 @kernel
 def write(
     h, near, push, threshold, eps, steps, chosen, n, pair, frames, point, gap, material, materials, states, inverse, x, c, r,
-    bodies, kind, first, J, b, sigma, low, high, mu, rates,
+    bodies, kind, first, J, b, sigma, low, high, mu, rates, start, lam,
 ):  # fmt: skip
-    """Constraints c ... c + n - 1, rows from r on, of the chosen contacts. rates (n,): normal velocities of the step before.
+    """Constraints c ... c + n - 1, rows from r on, of the chosen contacts. rates (n,): normal velocities of the step before; lam: impulses
+    of all rows, those of contacts from start (contacts, 3).
 
     eps, steps: compliance and damping time (in steps) where the material says nothing.
     """
@@ -128,10 +147,10 @@ def write(
         Y = 1.0 / (1.0 + 4.0 * (steps if math.isnan(tau) else tau / h))
         bodies[c + j, 0], bodies[c + j, 1], kind[c + j] = p, q, CONE
         first[c + j + 1] = row + 3
+        _three_sides(states, p, -1.0, point, k, frames, J, row, 0)
+        _three_sides(states, q, 1.0, point, k, frames, J, row, 6)
         for i in range(3):
-            _side(states, p, -1.0, point[k], frames[k, i], J, row + i, 0)
-            _side(states, q, 1.0, point[k], frames[k, i], J, row + i, 6)
-            b[row + i], low[row + i], high[row + i] = 0.0, -math.inf, math.inf
+            b[row + i], low[row + i], high[row + i], lam[row + i] = 0.0, -math.inf, math.inf, start[k, i]
         soft = 4.0 * (eps if math.isnan(e) else e) * Y / (h * h)
         if math.isnan(e):
             soft = min(soft, SOFTEST * _mobility(J, row, inverse, p, q))

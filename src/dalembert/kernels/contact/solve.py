@@ -1,16 +1,14 @@
 """The one entry of the direct solvers: what is wanted is a number, so that all of them are compiled once, with one factor.
 
-    START            bounds, D, R, blocks of constraints, lam <- P(lam), x(lam), its residual; the largest |J start| (SPEED).
+    START            bounds, D, R, blocks of constraints, lam <- P(lam), then SHIFT; the largest |J start| (SPEED).
                      NEW_PAIR: the pattern must be made anew
     NEWTON           at most MOST new factors from work.start and work.lam
     INTERIOR_START   cold start of the interior point
     INTERIOR         at most MOST iterations; then lam = the best so far, x = x(lam), their residual
-    SHIFT            b <- b + mu |u_t| for exact Coulomb at work.lam, and the residual of that law
+    SHIFT            b <- b + max(mu |u_t| - least, 0) at work.lam, and the residual of that law (`residual.py`)
 
 `contact/solver.py` puts them together.
 """
-
-from math import sqrt
 
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.contact.codes import (
@@ -19,7 +17,7 @@ from dalembert.kernels.contact.codes import (
     FROM_ZERO,
     INTERIOR,
     INTERIOR_START,
-    LAW,
+    LEAST,
     MORE,
     MOST,
     NEW_PAIR,
@@ -36,17 +34,22 @@ from dalembert.kernels.contact.interior_point import start as interior_start
 from dalembert.kernels.contact.newton import newton
 from dalembert.kernels.contact.pattern import find_slots
 from dalembert.kernels.contact.products import row_velocities, times_rows, velocities
-from dalembert.kernels.contact.residual import natural, prepare, project
+from dalembert.kernels.contact.residual import natural, prepare, project, shift_of
 from dalembert.kernels.status import OK
 
 
 @kernel
-def judge(step, work, law, info):
-    """x = x(lam) and the residual of the step as it was given."""
+def shift(step, work, least, info):
+    """SHIFT: x = x(lam), the residual of the step as it was given, b."""
     velocities(step, work.lam, work.x)
     u = work.rows[0]
     row_velocities(step, step.b, work.lam, work.x, u)
-    info[RESIDUAL] = natural(step, work, law, work.lam, u)
+    info[RESIDUAL] = natural(step, work, least, work.lam, u)
+    for c in range(step.kind.shape[0]):
+        if step.kind[c] == CONE:
+            i = step.first[c]
+            work.b[i] = step.b[i] + shift_of(step.mu[c], u[i + 1], u[i + 2], least)
+    return OK
 
 
 @kernel
@@ -57,35 +60,22 @@ def begin(step, pattern, factor, work, options, info):
         return NEW_PAIR
     info[PAIRS] = pairs
     prepare(step, work, options[FLOOR], options[SCALE])
-    for r in range(step.sigma.shape[0]):
-        work.b[r] = step.b[r]
     times_rows(step, work.start, work.rows[0])
     fastest = 0.0
     for r in range(step.sigma.shape[0]):
         fastest = max(fastest, abs(work.rows[0, r]))
     info[SPEED] = fastest
+    for r in range(step.sigma.shape[0]):
+        work.b[r] = step.b[r]
     project(step, work, work.lam)
-    judge(step, work, int(options[LAW]), info)
-    return OK
-
-
-@kernel
-def shift(step, work, law, info):
-    """SHIFT"""
-    judge(step, work, law, info)
-    u = work.rows[0]
-    for c in range(step.kind.shape[0]):
-        if step.kind[c] == CONE:
-            i = step.first[c]
-            work.b[i] = step.b[i] + step.mu[c] * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
-    return OK
+    return shift(step, work, options[LEAST], info)
 
 
 @kernel
 def _interior(step, pattern, factor, work, options, info):
     """INTERIOR"""
-    law = int(options[LAW])
-    status = interior(step, pattern, factor, work, options[TOLERANCE], options[MOST], options[FLOOR], law, info)
+    least = options[LEAST]
+    status = interior(step, pattern, factor, work, options[TOLERANCE], options[MOST], options[FLOOR], least, info)
     if status == MORE:
         return MORE
     for r in range(step.sigma.shape[0]):
@@ -96,7 +86,7 @@ def _interior(step, pattern, factor, work, options, info):
     for i in range(step.free.shape[0]):
         work.start[i] = work.x[i]
     row_velocities(step, work.b, work.lam, work.x, work.rows[0])
-    info[RESIDUAL] = natural(step, work, law, work.lam, work.rows[0]) if best < 1e300 else best
+    info[RESIDUAL] = natural(step, work, least, work.lam, work.rows[0]) if best < 1e300 else best
     return status
 
 
@@ -114,4 +104,4 @@ def run(what, step, pattern, factor, work, options, info):
         return OK
     if what == INTERIOR:
         return _interior(step, pattern, factor, work, options, info)
-    return shift(step, work, int(options[LAW]), info)
+    return shift(step, work, options[LEAST], info)
