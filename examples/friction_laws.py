@@ -3,8 +3,8 @@
     python examples/friction_laws.py [folder for the picture]
 
 Pucks of 1 kg on a floor, friction mu, start with 1 m/s. Coulomb's law and the cylinder stop them after v^2/(2 mu g) on their straight way,
-whatever the direction a. The square of box and pyramid brakes each axis by itself: x stops after v_x^2/(2 mu g), y after v_y^2/(2 mu g), too
-early and off the way. A polygon with n corners brakes too little between its corners: at a = pi/n the way is v^2/(2 mu g cos(pi/n)).
+whatever the direction a. The square of box and pyramid brakes each axis by itself: x stops after v_x^2/(2 mu g), y after v_y^2/(2 mu g),
+too early and off the way. A polygon with n corners brakes too little between its corners: at a = pi/n the way is v^2/(2 mu g cos(pi/n)).
 Two coefficients, mu_1 along x and mu_2 across, are physics, not an error: f = -N A^2 v/|A v|, A = diag(mu_1, mu_2), so that on the way
 v_x = c v_y^((mu_1/mu_2)^2), and what slides turns into the direction of the smaller one.
 Check: all of these, to the first order in h.
@@ -96,7 +96,12 @@ def draw(out: Path, found: dict[str, np.ndarray]) -> None:
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6), constrained_layout=True)
-    labels = {"coulomb": "coulomb, cylinder", "pyramid": "box, pyramid", "polygon of 4": "polygon, 4 sides", "polygon of 8": "polygon, 8 sides"}
+    labels = {
+        "coulomb": "coulomb, cylinder",
+        "pyramid": "box, pyramid",
+        "polygon of 4": "polygon, 4 sides",
+        "polygon of 8": "polygon, 8 sides",
+    }
     for k, (name, label) in enumerate(labels.items()):
         ways = found[name]
         left.plot(*ways.transpose(2, 0, 1), color=f"C{k}", lw=0.4)

@@ -17,7 +17,7 @@ def slider(**joint):
     return m
 
 
-# dry friction in one dimension (10.91): q'' + 2 g q' + mu sgn q' + q = A cos(w t) ----------------------------------------------------------
+# dry friction in one dimension (10.91): q'' + 2 g q' + mu sgn q' + q = A cos(w t) --------------------------------------------------------
 
 DRAG, MU, A, W = 0.2, 4.0, 2.0, np.pi
 
@@ -66,7 +66,7 @@ def test_dry_friction_of_a_joint_converges_as_the_notes_compute(h, error):
     assert worst == pytest.approx(error, rel=0.02)
 
 
-# motors (4.31) -----------------------------------------------------------------------------------------------------------------------------
+# motors (4.31) ---------------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_velocity_motor_approaches_its_speed_by_the_closed_form():
@@ -79,11 +79,11 @@ def test_a_velocity_motor_approaches_its_speed_by_the_closed_form():
     assert traj.joint("rail")[1][-1] - 1.0 == pytest.approx(0.5 / 5.0, abs=1e-7)
 
 
-# bounces (10.6) ----------------------------------------------------------------------------------------------------------------------------
+# bounces (10.6) --------------------------------------------------------------------------------------------------------------------------
 
 
 def test_preemptive_bounces_lose_energy_linearly_too():
-    """v(0) = -10, x(0) = 2, g = 9.8: energy less g h v/2 from 70.4 to 21.2 J in 60 s. (Print says exponentially, which is not reproduced.)"""
+    """v(0) = -10, x(0) = 2, g = 9.8: energy less g h v/2 from 70.4 to 21.2 J in 60 s (print says exponentially)."""
     m = floor(0.0, restitution=1.0, gravity=(0, 0, -9.8))
     add_ball(m, "ball", (0, 0, 2.1), restitution=1.0)
     s, found = Steps(m, v=(0, 0, -10.0), impact="preemptive"), []
@@ -97,7 +97,7 @@ def test_preemptive_bounces_lose_energy_linearly_too():
     np.testing.assert_allclose(slopes, -(9.8**2) * H / 2, atol=0.15)
 
 
-# effective friction on a slope (chapter 17) --------------------------------------------------------------------------------------------------
+# effective friction on a slope (chapter 17) ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("law", ["coulomb", "cylinder", "box", "pyramid", "polygon"])

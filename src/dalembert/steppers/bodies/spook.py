@@ -11,8 +11,9 @@ those of the interval before a node, M v is the discrete momentum of the node (t
 eps is a compliance (m/N), tau a damping time (in steps): a constraint under a static load gives way by eps times its force, whatever h and
 tau; violations shrink to 1/3 per step at tau = 2 steps, the fastest. Each problem is solved to round-off by default: then stacks stand.
 Coulomb's law is solved for in each step (contact/coulomb.py), its residual is reported; law="cone" takes the associated law, which always
-has one solution and lets what slides separate with mu |v_t|. Cylinder, box, pyramid and polygon (10.12, 10.86): contact/friction_laws.py. Contacts without restitution do not bounce; penetration is undone no faster
-than with `push`, so a start with overlapping bodies recovers slowly instead of exploding.
+has one solution and lets what slides separate with mu |v_t|. Cylinder, box, pyramid and polygon (10.12, 10.86): contact/friction_laws.py.
+Contacts without restitution do not bounce; penetration is undone no faster than with `push`, so a start with overlapping bodies recovers
+slowly instead of exploding.
 
 Order 1. Conserves linear momentum of what is free; energy is lost, never gained by constraints, and the account says where.
 References: lacoursiere2007, chapters 4, 10, 14, 15.
