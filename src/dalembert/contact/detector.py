@@ -44,6 +44,7 @@ class Detector:
         self.count = 0
         self._work = _work(scene, 64 + 8 * len(scene.placed))
         self._found, self._frames = _found(64 + 16 * len(scene.placed))
+        self._seen = -1, self._found, self._found  # how many, of which arrays, views
         self._others = Others.of(scene)
         self._hulls = _scratch(scene) if np.count_nonzero(scene.shapes.kind == HULL) else None
         self._still = np.zeros(len(scene.bodies))
@@ -53,7 +54,9 @@ class Detector:
     @property
     def contacts(self) -> Found:
         """The contacts of the last detection, in the order of their keys: views, which the next detection overwrites."""
-        return Found(*(a[: self.count] for a in self._found))
+        if self._seen[0] != self.count or self._seen[1] is not self._found:
+            self._seen = self.count, self._found, Found(*(a[: self.count] for a in self._found))
+        return self._seen[2]
 
     @property
     def frames(self) -> Array:
@@ -183,6 +186,10 @@ class Detector:
         none = np.zeros(0, dtype=np.int64)
         self._memory: dict[str, Any] = {name: none.copy() for name in MEMORY[:6]}
         self._memory.update(points=np.zeros((0, 3)), impulses=np.zeros((0, 3)))
+
+    def glance(self) -> dict[str, Array]:
+        """`memory` without copies: arrays that are never written to, only replaced."""
+        return dict(self._memory)
 
     def memory(self) -> dict[str, Array]:
         """Copies of all that the next detection and its warm start depend on: axes of pairs, contacts with impulses (world axes)."""

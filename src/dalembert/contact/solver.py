@@ -81,8 +81,8 @@ class StepResult:
     """status: OK, NOT_CONVERGED or NOT_FINITE of `kernels/status.py`; OK: residual <= max(tol, interior_tol).
 
     residual: natural residual of the law that was asked for, m/s; first: that of the impulses given. x: velocities, valid until the next
-    solve; impulses are in the problem. branch: warm, rest, interior, polished, continuation, sweeps, associated; with " (time)" where max_time
-    ended it.
+    solve; impulses are in the problem. branch: warm, rest, interior, polished, continuation, sweeps, associated; with " (time)" where
+    max_time ended it.
     """
 
     status: int
@@ -102,7 +102,7 @@ class StepResult:
 
 def _slides(problem: StepProblem) -> bool:
     """Whether the associated law is another than Coulomb's."""
-    return bool(((problem.kind == codes.CONE) & (problem.mu > 0.0)).any())
+    return float(problem.mu.max()) > 0.0  # of cones alone it is more than 0
 
 
 def _roomier(have: int, need: int) -> int:

@@ -6,15 +6,16 @@ beginning of the step, gap (m) there, impulse j on b over the step (N s, world a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.kernels.contact.match import to_world
-from dalembert.kernels.contact.rows import slips
+from dalembert.kernels.contact.rows import OPEN, SLIP, STICK, describe
 
-OPEN, STICK, SLIP = 0, 1, 2
+__all__ = ["BROKEN", "COLUMNS", "OPEN", "SLIP", "STICK", "STRUCK", "contact_rows", "memory_rows", "restore_memory"]
+
 #: m/s: the residual of a solved step
 CREEP = 1e-6
 #: kinds of events: an impact with restitution (value: normal impulse, N s), a joint that broke (a: its number, value: force, N)
@@ -30,36 +31,31 @@ AXIS, HULL, CONTACT = 0.0, 1.0, 2.0
 
 def contact_rows(machine: Any) -> Array:
     """The contacts of the last step of a machine."""
-    n, width = machine.contacts, len(COLUMNS["contacts"])
-    out = np.zeros((n, width))
-    if not n:
-        return out
-    chosen, c, r0 = machine.chosen[:n], machine.detector.contacts, machine.joint_rows
-    lam = np.ascontiguousarray(machine.lam[r0 : r0 + 3 * n].reshape(n, 3))
-    j = np.zeros((n, 3))
-    to_world(np.ascontiguousarray(machine.detector.frames[chosen]), lam, n, j)
-    slip = np.zeros(n)
-    slips(n, machine.constraints, r0, machine.rows.bodies, machine.rows.J, machine.rows.b, machine.x, slip)
-    out[:, :2], out[:, 2:5], out[:, 5:8] = c.bodies[chosen], c.point[chosen], c.normal[chosen]
-    out[:, 8], out[:, 9:12], out[:, 12] = c.gap[chosen], j, slip
-    pressed = lam[:, 0] > 0.0
-    out[:, 13] = np.where(pressed & _sliding(machine, n, lam, slip), SLIP, np.where(pressed, STICK, OPEN))
+    n = machine.contacts
+    out = np.zeros((n, len(COLUMNS["contacts"])))
+    if n:
+        c, r = machine.detector.contacts, machine.rows
+        describe(
+            n, machine.chosen, c.bodies, c.point, c.gap, machine.detector.frames, machine.constraints, machine.joint_rows, r.bodies, r.J,
+            r.b, r.mu, machine.x, machine.lam, out,
+        )  # fmt: skip
+        if machine.is_stretched or machine.settings.law not in ("coulomb", "cone"):
+            out[:, -1] = _states(machine, n, out[:, -2])
     return out
 
 
-def _sliding(machine: Any, n: int, lam: Array, slip: Array) -> Any:
-    """On the cone; where other laws hold or directions differ, faster than contacts that stick give way, sigma lam."""
-    c, r0 = machine.constraints, machine.joint_rows
-    if machine.settings.law in ("coulomb", "cone") and not machine.is_stretched:
-        return np.asarray(np.hypot(lam[:, 1], lam[:, 2]) >= (1.0 - 1e-9) * machine.rows.mu[c : c + n] * lam[:, 0])
-    return np.asarray(slip > 10.0 * machine.rows.sigma[r0 + 1 : r0 + 3 * n : 3] * np.hypot(lam[:, 1], lam[:, 2]) + CREEP)
+def _states(machine: Any, n: int, slip: Array) -> Array:
+    """Where the limit is no cone: those slide that are faster than what sticks gives way, sigma lam."""
+    lam = machine.lam[machine.joint_rows :][: 3 * n].reshape(n, 3)
+    creep = machine.rows.sigma[machine.joint_rows + 1 :][: 3 * n : 3] * np.hypot(lam[:, 1], lam[:, 2])
+    return np.where(lam[:, 0] <= 0.0, OPEN, np.where(slip > 10.0 * creep + CREEP, SLIP, STICK))
 
 
-def memory_rows(detector: Any) -> Array:
-    """What a detector remembers, as rows."""
-    if detector is None:
+def memory_rows(m: Mapping[str, Array] | None) -> Array:
+    """What a detector remembers (`Detector.glance`), as rows; None: no detector."""
+    if m is None:
         return np.zeros((0, len(COLUMNS["memory"])))
-    m, parts = detector.memory(), []
+    parts = []
     for what, keys, codes in ((AXIS, "axis_keys", "axis_codes"), (HULL, "hull_keys", "hull_codes"), (CONTACT, "keys", "features")):
         rows = np.zeros((len(m[keys]), len(COLUMNS["memory"])))
         rows[:, 0], rows[:, 1], rows[:, 2] = what, m[keys], m[codes]

@@ -57,9 +57,9 @@ def penetration(traj: Any, after: float = 0.0) -> float:
     return float(1e3 * traj.solver["penetration"][traj.t[1:] >= after].max())
 
 
-def unsolved(traj: Any) -> Finding:
-    """Steps whose problem was not solved to the tolerance."""
-    return Finding("steps that were not solved", float(traj.solver["unsolved"].sum()), 0.0)
+def unsolved(traj: Any, most: float = 0.0) -> Finding:
+    """Steps whose problem was not solved to the tolerance. most: how many may be in violent motion, see contact/coulomb.py."""
+    return Finding("steps that were not solved", float(traj.solver["unsolved"].sum()), most)
 
 
 # one block on a slope ----------------------------------------------------------------------------------------------------------------

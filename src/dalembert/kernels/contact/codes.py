@@ -22,4 +22,6 @@ MORE, NEW_PAIR = 100, 101
 TOLERANCE, MOST, FLOOR, LEAST, SCALE, FROM_ZERO, OPTIONS = 0, 1, 2, 3, 4, 5, 6
 
 # What it writes, float64
-RESIDUAL, FACTORS, STEPS, SOLVES, PAIRS, REPAIRED, MEAN, INTERIOR_STEPS, SPEED, INFO = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+RESIDUAL, FACTORS, STEPS, SOLVES, PAIRS, REPAIRED, MEAN, INTERIOR_STEPS, SPEED = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# of the interior point: the residual that was to be halved, and for how many iterations it was not
+LEAST_FOUND, STALLED, INFO = 9, 10, 11

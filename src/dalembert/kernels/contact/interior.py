@@ -16,7 +16,7 @@ from math import inf
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact import jordan
-from dalembert.kernels.contact.codes import CONE, INTERIOR_STEPS, MEAN, MORE, RESIDUAL, STEPS
+from dalembert.kernels.contact.codes import CONE, INTERIOR_STEPS, LEAST_FOUND, MEAN, MORE, RESIDUAL, STALLED, STEPS
 from dalembert.kernels.contact.interior_direction import direction, longest
 from dalembert.kernels.contact.interior_point import (
     DL,
@@ -54,6 +54,8 @@ FRACTION, CENTRING, LEAST_CENTRING, CORRECTORS, ENOUGH = 0.99, 5.0, 1e-6, 3, 0.9
 LOW, HIGH, STRETCH, ADD, GAIN = 0.1, 10.0, 1.1, 0.3, 0.1
 SMALLEST_MEAN = 1e-17
 RELAX, BALANCE, COULOMB_SOLVES = 0.7, 0.1, 3
+# With the shift inside it ends where so many iterations did not halve the residual: rounds go on from there
+STALLS, HALVED = 12, 0.5
 
 
 @kernel
@@ -247,13 +249,16 @@ def interior(step, pattern, factor, work, tol, most, floor, least, info):
         found = natural(step, work, least, work.rows[LAM], work.rows[U])
         if not found < inf or not m < inf:
             return NOT_FINITE
+        info[STALLED] = 0.0 if found < HALVED * info[LEAST_FOUND] else info[STALLED] + 1.0
+        if found < HALVED * info[LEAST_FOUND]:
+            info[LEAST_FOUND] = found
         if found < info[RESIDUAL]:
             info[RESIDUAL] = found
             for r in range(step.sigma.shape[0]):
                 work.best[r] = work.rows[LAM, r]
         if found <= tol:
             return OK
-        if 0.0 < m < SMALLEST_MEAN:
+        if 0.0 < m < SMALLEST_MEAN or (least < inf and info[STALLED] >= STALLS):
             return NOT_CONVERGED
         if k < int(most):
             advance(step, pattern, factor, work, floor, now, m, worst, weight, info)

@@ -4,7 +4,7 @@ from math import inf
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact import jordan
-from dalembert.kernels.contact.codes import CONE, INTERIOR_STEPS, MEAN, RESIDUAL
+from dalembert.kernels.contact.codes import CONE, INTERIOR_STEPS, LEAST_FOUND, MEAN, RESIDUAL, STALLED
 from dalembert.kernels.contact.products import add_transposed, row_velocities, times_blocks, velocities
 from dalembert.kernels.contact.residual import shift_of
 
@@ -95,7 +95,7 @@ def start(step, work, info):
                 _start_row(work, r, -u[r] / work.D[r], m)
     impulses(step, work, l, work.rows[LAM])
     velocities(step, work.rows[LAM], work.bodies[X])
-    info[RESIDUAL], info[MEAN], info[INTERIOR_STEPS] = inf, m, 0.0
+    info[RESIDUAL], info[MEAN], info[INTERIOR_STEPS], info[LEAST_FOUND], info[STALLED] = inf, m, 0.0, inf, 0.0
 
 
 @kernel

@@ -124,10 +124,14 @@ class SpookEngine:
 
     def checkpoint_tables(self) -> Tables:
         """Contacts, events and memory of the current node."""
-        return self._tables([self._contacts()], [self._take_events()])
+        return self._tables([self._contacts()], [self._take_events()], self._memory())
 
-    def _tables(self, contacts: list[Array], events: list[Array]) -> dict[str, Table]:
-        memory = [np.zeros((0, len(COLUMNS["memory"])))] * (len(contacts) - 1) + [memory_rows(self.machine.detector)]
+    def _memory(self) -> dict[str, Array] | None:
+        return None if self.machine.detector is None else self.machine.detector.glance()
+
+    def _tables(self, contacts: list[Array], events: list[Array], last: dict[str, Array] | None) -> dict[str, Table]:
+        """Of some nodes; `last`: memory of the last of them."""
+        memory = [np.zeros((0, len(COLUMNS["memory"])))] * (len(contacts) - 1) + [memory_rows(last)]
         found = {"contacts": contacts, "events": events, "memory": memory}
         return {name: Table.from_nodes(COLUMNS[name], rows) for name, rows in found.items()}
 
@@ -211,7 +215,7 @@ class SpookEngine:
         logs: list[Array] = []
         contacts: list[Array] = []
         events: list[Array] = []
-        memory: Tables = {}
+        memory: dict[str, Array] | None = None
         log = np.zeros(len(self.log_columns))
         for _ in range(n):
             try:
@@ -225,12 +229,12 @@ class SpookEngine:
                 logs.append(log.copy())
                 contacts.append(self._contacts())
                 events.append(self._take_events())
-                memory = self._tables([contacts[-1]], [events[-1]])
+                memory = self._memory()
                 log[:] = 0.0
             if stop():
                 break
         rows = np.array(states).reshape(len(states), self.size)
-        tables = {} if not states else {**self._tables(contacts, events), "memory": _last_of(memory["memory"], len(states))}
+        tables = self._tables(contacts, events, memory) if states else {}
         when = times(first, self.steps, every, self.h, self.t0)
         return Chunk(status, when, rows, np.array(logs).reshape(len(logs), len(self.log_columns)), error, tables)
 
@@ -282,11 +286,6 @@ class SpookEngine:
         forces = states[:, at.lam : at.rotors][:, rows] / plan.h
         forces[0] = np.nan
         return forces
-
-
-def _last_of(table: Table, nodes: int) -> Table:
-    """A table of some nodes that has the rows of a table of one at the last."""
-    return Table(table.columns, [0] * (nodes - 1) + [len(table.rows)], table.rows)
 
 
 def coordinates_of(plan: Plan) -> Any:
