@@ -95,8 +95,9 @@ class Machine:
         self.n = n = len(self.bodies.names)
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
-        options = SolverOptions(tol=s.tol, method=s.solver, sweeps=s.sweeps, max_time=budget, creep=CREEP, rounds_tol=ROUNDS_TOL)
-        self.solver: Any = solver_of(s.law, options, s.sides)
+        method = "direct" if s.solver == "exact" else s.solver
+        options = SolverOptions(tol=s.tol, method=method, sweeps=s.sweeps, max_time=budget, creep=CREEP, rounds_tol=ROUNDS_TOL)
+        self.solver: Any = solver_of(s.law, options, s.sides, s.solver == "exact")
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count

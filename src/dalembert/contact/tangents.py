@@ -162,3 +162,9 @@ class Tangents:
         out[self.old], out[self.at] = lam[self.new], lam[self.base]
         t = lam[self.to[:, 1:]] if self.section.disc else lam[self.to] @ self.section.edges
         out[self.at + 1], out[self.at + 2] = t[:, 0], t[:, 1]
+
+    def take(self) -> None:
+        """`back` the other way, for discs."""
+        given, lam = self.given.impulses, self.problem.impulses
+        lam[self.new], lam[self.base] = given[self.old], given[self.at]
+        lam[self.to[:, 0]], lam[self.to[:, 1:]] = self.mu * given[self.at], given[self.at[:, None] + (1, 2)]

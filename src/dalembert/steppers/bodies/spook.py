@@ -53,7 +53,12 @@ register(
             words=("coulomb", "cone", "cylinder", "box", "pyramid", "polygon"),
         ),
         Option("sides", 8, "of law='polygon'", valid=lambda n: n >= 4 and n % 2 == 0, expected="an even whole number >= 4"),
-        Option("solver", "direct", "of the problem of a step", words=("direct", "gauss-seidel")),
+        Option(
+            "solver",
+            "direct",
+            "of the problem of a step; exact: direct, then Newton on Coulomb's law itself where that is not met",
+            words=("direct", "gauss-seidel", "exact"),
+        ),
         Option("sweeps", 50, "of gauss-seidel, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
         Option("tol", 1e-9, "natural residual of the problem of a step", "m/s", lambda x: 0 < x < 1, "a number in (0, 1)"),
         Option(
