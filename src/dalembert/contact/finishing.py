@@ -1,14 +1,14 @@
 """Newton on a law of friction itself, from near its solution: normal impulses limit friction within the same step.
 
-    y = lam - u/D,    F = lam - Q(y) = 0:     normals Q = max(y_n, 0),   tangents Q = P(y_t) on the set of radius mu max(y_n, 0),   other rows
-                                              within their bounds        (the map of `kernels/contact/laws.py`: coulomb_miss)
+    y = lam - u/D,   F = lam - Q(y) = 0:   normals Q = max(y_n, 0),   tangents Q = P(y_t) on the set of radius mu max(y_n, 0),   others
+                                           their bounds               (the map of `kernels/contact/laws.py`: coulomb_miss)
     dF = (1 - Q') dlam + (Q'/D) du,   du = J dx + sigma dlam,   M dx = J^T dlam - r,   r = M (x - free) - J^T lam
     (M + J^T S (Q'/D) J) dx = -r - J^T S F,    dlam = -S (F + (Q'/D) J dx),    S = (1 - Q' + (Q'/D) sigma)^-1
 
-Q' has a column below the normal of a contact that slides, so the matrix is not symmetric (SuperLU). Squares and polygons have linear pieces:
-where the right ones are found, one correction is exact. Lengths by halving until |D F| falls. From far away this does not end; after rounds
-of contact/friction_laws.py, which leave states that fit each other, it mostly does: 200 boxes dropped at 5 m/s, from residuals of 1e-2 m/s,
-1 to 12 corrections to 1e-11 in 36 of 42 problems of pyramids and polygons.
+Q' has a column below the normal of a contact that slides, so the matrix is not symmetric (SuperLU). Squares and polygons have linear
+pieces: where the right ones are found, one correction is exact. Lengths by halving until |D F| falls. From far away this does not end;
+after rounds of contact/friction_laws.py, which leave states that fit each other, it mostly does: 200 boxes dropped at 5 m/s, from residuals
+of 1e-2 m/s, 1 to 12 corrections to 1e-11 in 35 of 42 problems of pyramids and polygons.
 """
 
 from __future__ import annotations

@@ -156,6 +156,10 @@ class Tangents:
         """Normal impulses."""
         return np.asarray(self.problem.impulses[self.base])
 
+    def start(self, normals: Array, x: Array) -> None:
+        """Other normal impulses and velocities to begin from."""
+        self.problem.impulses[self.base], self.problem.start = normals, x.copy()
+
     def back(self) -> None:
         """The impulses, into the problem that was given."""
         out, lam = self.given.impulses, self.problem.impulses
