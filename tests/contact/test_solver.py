@@ -302,3 +302,17 @@ def test_joints_that_contradict_each_other_do_not_converge_and_stay_finite(solve
     assert result.status == NOT_CONVERGED
     assert np.isfinite(result.x).all()
     assert 0.4 < result.residual < 1.1
+
+
+def test_a_body_on_its_own_way_costs_no_factor(solver):
+    """A pyramid beside a body that falls: as many factors as the pyramid alone, and the body keeps its free velocity."""
+    p = pyramid(4)
+    alone = solver.solve(pyramid(4))
+    more = {k: np.concatenate([getattr(p, k), getattr(p, k)[:1]]) for k in ("masses", "inverse")}
+    falling = np.array([0.0, 0.0, 0.0, 1.0, 0.0, -3.0])
+    both = StepProblem(
+        p.bodies, p.kind, p.first, p.J, p.b, p.sigma, p.mu, free=np.concatenate([p.free, falling]), start=np.zeros(len(p.free) + 6), **more
+    )
+    result = solver.solve(both)
+    assert result.ok and result.factorisations == alone.factorisations
+    np.testing.assert_array_equal(result.x[-6:], falling)

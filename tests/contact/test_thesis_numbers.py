@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from contact_laws import Steps, floor
+from contact_laws import REFERENCE, Steps, floor
 
 import dalembert as dal
 from dalembert.model.cut import cut
+from dalembert.scenes.contact_joints import paradoxical, slider_crank
 
 
 def about(axis, angle):
@@ -41,18 +42,16 @@ def test_a_violation_shrinks_as_one_plus_two_thirds_k_over_three_to_the_k():
 
 
 @pytest.mark.parametrize(
-    ("h", "violation", "crossings"), [(1 / 60, 7.7e-3, (0.867, 2.60, 4.30)), (1 / 240, 5.4e-4, (0.88303, 2.649, 4.4151))]
+    ("h", "violation", "crossings"),
+    [
+        (1 / 60, 7.7e-3, (0.867, 2.60, 4.30)),
+        (1 / 240, 5.4e-4, (0.88303, 2.649, 4.4151)),
+        (1 / 960, 6.8e-5, (0.8823, 2.648, 4.4146)),
+    ],
 )
 def test_a_slider_crank_passes_its_singular_positions(h, violation, crossings):
     """Chapter 7: m = l = 1, g = 9.8, from 45 degrees, eps = 1e-6: at -90 degrees the rows lose a rank; the branch must not change."""
-    c = np.sqrt(0.5)
-    m = dal.Model(gravity=(0, -9.8, 0))
-    m.add_body("one", 1.0, (0.05, 1 / 12, 1 / 12), pose=((c / 2, c / 2, 0), about((0, 0, 1), np.pi / 4)))
-    m.add_body("two", 1.0, (0.05, 1 / 12, 1 / 12), pose=((1.5 * c, c / 2, 0), about((0, 0, 1), -np.pi / 4)))
-    m.add_joint("ground", "revolute", "world", "one", axis=(0, 0, 1))
-    m.add_joint("knee", "revolute", "one", "two", anchor=(c, c, 0), axis=(0, 0, 1))
-    m.add_joint("slide", "slot", "world", "two", anchor=(2 * c, 0, 0), axis=(1, 0, 0))
-    s, angles, worst = Steps(cut(m), h=h, joint_eps=1e-6), [], 0.0
+    s, angles, worst = Steps(cut(slider_crank()), h=h, joint_eps=1e-6), [], 0.0
     while s.t < 5.0:
         s.step()
         f, x = 2 * np.arctan2(s.q[:, 3], s.q[:, 0]), s.x
@@ -67,6 +66,63 @@ def test_a_slider_crank_passes_its_singular_positions(h, violation, crossings):
     np.testing.assert_allclose(t[k], crossings, atol=2 * h)  # the node before
     assert np.abs(f.sum(axis=1)).max() < 6e-4
     assert -1.25 * np.pi - 0.01 < f[:, 0].min() and f[:, 0].max() < 0.25 * np.pi + 0.01
+
+
+PLANE = [("ground", "x shift"), ("ground", "y shift"), ("knee", "x shift"), ("knee", "y shift"), ("slide", "shift across (2)")]
+
+
+def plane_rows(s):
+    """(S, S + Sigma) of the five rows of the plane motion, of the last step."""
+    p = s.machine._problem(0)
+    rows = [s.machine.bodies.rows.index(label) for label in PLANE]
+    W = p.dense()[0][np.ix_(rows, rows)]
+    return W - np.diag(p.sigma[rows]), W
+
+
+def condition(W):
+    values = np.linalg.eigvalsh(W)
+    return values[-1] / max(values[0], 1e-300)
+
+
+def at_angle(angle):
+    """The slider crank at an angle of its first bar, put there."""
+    s = Steps(cut(slider_crank()), joint_eps=1e-6)
+    for k, f in enumerate((angle, -angle)):
+        s.q[k] = about((0, 0, 1), f)
+        s.x[k] = (0.5 * np.cos(angle) if k == 0 else 1.5 * np.cos(angle), 0.5 * np.sin(angle), 0)
+    s.machine.bodies.weight[:] = 0.0
+    s.step()
+    return s
+
+
+@pytest.mark.parametrize(("angle", "rank"), [(np.pi / 2, 4), (-np.pi / 2, 4), (0.0, 5), (np.pi / 4, 5), (-1.2, 5)])
+def test_rows_of_a_slider_crank_lose_a_rank_where_its_bars_fold(angle, rank):
+    """(7.20): rank 4 at +-90 degrees, 5 elsewhere; with Sigma = 1.6e-3 always 5, and a condition below 5.5e3."""
+    S, W = plane_rows(at_angle(angle))
+    assert np.linalg.matrix_rank(S, tol=1e-9, hermitian=True) == rank
+    assert condition(W) <= 5.6e3 and np.diag(W - S) == pytest.approx(1.6e-3, rel=1e-9)
+
+
+def test_a_slider_crank_with_drag_comes_to_rest_at_its_singular_position():
+    """f = -0.3 dq/dt: phi -> -1.570797; cond(S) up to 6e17, cond(S + Sigma) at most 5519 (chapter 7, second run)."""
+    s, worst, bare = Steps(cut(slider_crank(0.3)), joint_eps=1e-6), 0.0, 0.0
+    for _ in range(round(60.0 * 60)):
+        assert s.step().converged
+        S, W = plane_rows(s)
+        worst, bare = max(worst, condition(W)), max(bare, condition(S))
+    angle = 2 * np.arctan2(s.q[0, 3], s.q[0, 0])
+    assert angle == pytest.approx(-1.570797, abs=2e-6) and s.kinetic < 1e-9
+    assert bare > 1e12 and worst == pytest.approx(5519, rel=0.02)
+
+
+def test_a_slider_crank_loses_some_energy_to_the_linearised_step():
+    """About 9 % of the swing energy in 10 s at h = 1/60."""
+    s = Steps(cut(slider_crank()), joint_eps=1e-6)
+    total = lambda: s.kinetic + 9.8 * s.x[:, 1].sum()  # noqa: E731
+    start = total()
+    s.run(10.0)
+    lost = (start - total()) / (9.8 * (np.sqrt(0.5) + 1.0))
+    assert 0.07 < lost < 0.11
 
 
 def tied(eps, zeta, h=1 / 60):
@@ -105,6 +161,91 @@ def test_inconsistent_starts_are_forgotten(zeta, from_position, from_velocity):
         assert abs(last - steps) <= 1
 
 
+@pytest.mark.parametrize(
+    ("zeta", "eps", "factor"),
+    [(1.0, 1e-2, 0.826), (1.0, 1e-4, 0.580), (1.0, 1e-6, 0.865), (0.1, 1e-2, 0.978), (0.1, 1e-4, 0.914), (0.1, 1e-6, 0.984)],
+)
+def test_transients_shrink_by_the_factor_of_the_damping(zeta, eps, factor):
+    """sqrt(alpha) per step: the determinant of the map of (g, dg/dt)."""
+    columns = []
+    for gap, rate in ((0.01, 0.0), (0.0, 0.01 * 60)):
+        s = tied(eps, zeta)
+        s.x[0, 0], s.v[0, 0] = gap, rate
+        gaps(s, 1, 0.0)
+        columns.append((s.x[0, 0] - s.x[1, 0], (s.v[0, 0] - s.v[1, 0]) / 60))
+    assert np.sqrt(np.linalg.det(np.array(columns) / 0.01)) == pytest.approx(factor, abs=6e-4)
+
+
+@pytest.mark.parametrize("eps", [1e-2, 1e-4, 1e-6])
+def test_the_force_without_damping_swings_by_its_closed_form(eps):
+    """lam/h - 1 = -sqrt(1 - sigma) cos(w (k + 1/2)), first lam/h = sigma, sigma = h^2/(h^2 + 2 eps), cos w = 1 - 2 sigma."""
+    s, forces, h = tied(eps, 0.0), [], 1 / 60
+    for _ in range(40):
+        gaps(s, 1)
+        lam = s.machine.joint_lam[: s.machine.joint_rows]
+        J = s.machine.rows.J[: len(lam), 3]
+        forces.append((J * lam).sum() / h)  # along x, on the first body
+    sigma = h**2 / (h**2 + 2 * eps)
+    k = np.arange(40)
+    exact = 1 - np.sqrt(1 - sigma) * np.cos(np.arccos(1 - 2 * sigma) * (k + 0.5))
+    assert forces[0] == pytest.approx(sigma, rel=1e-4)
+    np.testing.assert_allclose(forces, exact, atol=1e-3)  # rows are solved to 1e-9 m/s, of Sigma/h = 4 eps/h^3
+
+
+def test_the_steady_force_is_exact():
+    s = tied(1e-4, 1.0)
+    gaps(s, 400)
+    lam = s.machine.joint_lam
+    assert (s.machine.rows.J[: len(lam), 3] * lam).sum() * 60 == pytest.approx(1.0, abs=1e-6)
+
+
+# chapter 9 -----------------------------------------------------------------------------------------------------------------------------
+
+
+def struck(zeta, h, speed=2.0, mass=2.0, k=800.0, seconds=None):
+    """A body that meets a spring and damper at q = 0: (q, v) from there on; w = 20 rad/s."""
+    m = dal.Model(gravity=(0, 0, 0))
+    m.add_body("b", mass, (0.1, 0.1, 0.1))
+    m.add_joint("j", "prismatic", "world", "b", axis=(1, 0, 0), stiffness=k, damping=2 * zeta * np.sqrt(k * mass))
+    w = np.sqrt(k / mass)
+    steps = round((seconds or 1.2 * np.pi / (w * np.sqrt(max(1 - zeta**2, 0.01)))) / h)
+    found = dal.simulate(m, "spook", h=h, t_end=steps * h, v0=[-speed]).joint("j")
+    return found.q[:, 0], found.v[:, 0]
+
+
+def at_zero(q, v, k):
+    """Velocity where q passes 0, between nodes k and k + 1; velocities are those of the steps before."""
+    return v[k + 1] + (v[k + 2] - v[k + 1]) * (-q[k] / (q[k + 1] - q[k]) - 0.5)
+
+
+@pytest.mark.parametrize("zeta", [0.05, 0.2, 0.5])
+def test_a_spring_with_a_damper_gives_back_exp_of_minus_pi_zeta(zeta):
+    """(9.9), corrected: v+/v- = -exp(-pi zeta/sqrt(1 - zeta^2)) where it leaves, whatever speed and stiffness; order one in h."""
+    r, errors = np.exp(-np.pi * zeta / np.sqrt(1 - zeta**2)), []
+    for h in (2e-3, 1e-3, 5e-4, 2.5e-4):
+        q, v = struck(zeta, h)
+        k = np.flatnonzero((q[:-1] < 0) & (q[1:] >= 0))[0]
+        errors.append(abs(at_zero(q, v, k) / 2.0 - r))
+    assert errors[-1] < 20 * 2.5e-4  # h w
+    assert np.polyfit(np.log([8, 4, 2, 1]), np.log(errors), 1)[0] > 0.8
+    q, v = struck(zeta, 2.5e-4, speed=0.1, mass=1.0, k=6400.0)
+    k = np.flatnonzero((q[:-1] < 0) & (q[1:] >= 0))[0]
+    assert at_zero(q, v, k) / 0.1 == pytest.approx(r, abs=80 * 2.5e-4)
+
+
+@pytest.mark.parametrize(("zeta", "deepest"), [(1.0, 1 / np.e), (2.0, None)])
+def test_critical_damping_and_more_never_let_go(zeta, deepest):
+    """(9.12): deepest v0/(w e) at w t = 1."""
+    q, _ = struck(zeta, 1e-3, seconds=2.0)
+    assert q[1:].max() < 1e-11  # rows are solved to 1e-9 m/s
+    if deepest is not None:
+        assert q.min() == pytest.approx(-2.0 / 20.0 * deepest, rel=0.03)
+        assert np.argmin(q) * 1e-3 == pytest.approx(1 / 20.0, abs=2e-3)
+
+
+# chapter 11 ----------------------------------------------------------------------------------------------------------------------------
+
+
 def rod(speed, inertia=1 / 3, friction=5 / 3, seconds=2.0):
     """Painleve's rod of half length 1 on small balls at its ends: (t, phi/pi, x, height of the lower tip) of its nodes, and the steps."""
     m, r, phi = floor(friction, gravity=(0, 0, -9.8)), 0.01, 5 * np.pi / 6
@@ -138,6 +279,108 @@ def test_painleves_paradox_with_real_slip_and_with_stewarts_inertia():
     assert min(nodes[-1, 1], 2.0 - nodes[-1, 1]) < 1e-3 and s.worst <= 1e-6
     nodes, s = rod(4.0, inertia=1 / 32, friction=1.0)
     assert all(r.converged for r in s.reports) and nodes[:, 3].min() > -1e-4
+
+
+def test_painleves_rod_slips_three_steps_and_then_sticks():
+    """v_t = 0.70, 0.456, 0.165, then none from 0.05 s on; at the end each tip carries 4.9 N."""
+    m, r, phi = floor(5 / 3, gravity=(0, 0, -9.8)), 1e-4, 5 * np.pi / 6
+    s = thrown(m, phi, -2.0, 1.7, 1 / 3, r)
+    slips = []
+    for _ in range(6):
+        f = -2 * np.arctan2(s.q[0, 2], s.q[0, 0])  # at the start of the step
+        s.step()
+        slips.append(s.v[0, 0] - s.omega[0, 1] * np.sin(f))
+    np.testing.assert_allclose(slips[:2], [0.456, 0.165], atol=0.03)  # here a contact ahead of a step does not pull the rod down
+    assert np.abs(slips[3:]).max() < 0.02
+    s.run(2.0)
+    n = s.machine.contacts
+    lam = s.machine.lam[: 3 * n].reshape(n, 3)
+    np.testing.assert_allclose(np.sort(lam[:, 0])[-2:] * 60, 4.9, rtol=1e-3)
+
+
+def thrown(m, phi, rate, speed, inertia, r, h=None):
+    """A rod on its lower tip with d(phi)/dt = rate, its centre at `speed`, the tip along the floor."""
+    mu, options = m.world_shapes[0].friction, {} if h is None else {"h": h, "eps": 1e-12}  # hard at small steps too
+    tips = [dal.Sphere(r, position=(x, 0, 0), friction=mu) for x in (1.0, -1.0)]
+    m.add_body("rod", 1.0, (0.1 * inertia, inertia, inertia), pose=((0, 0, np.sin(phi) + r), about((0, 1, 0), -phi)), shapes=tips)
+    s = Steps(m, v=(speed, 0, rate * np.cos(phi)), **options)
+    s.omega[0] = (0, -rate, 0)
+    return s
+
+
+def reference_rod(case, h, slip=1.0):
+    """The rod of contact_impact.json, its lower tip ahead of the centre, sliding along +x; balls of 0.1 mm at its tips."""
+    theta, rate, mu = (float(case[k]) for k in ("theta", "theta_dot", "mu"))
+    phi = np.pi - theta
+    return thrown(floor(mu, gravity=(0, 0, -9.81)), phi, -rate, slip + rate * np.sin(phi), 1 / 3, 1e-4, h)
+
+
+def sliding(s):
+    f = -2 * np.arctan2(s.q[0, 2], s.q[0, 0])
+    return s.v[0, 0] - s.omega[0, 1] * np.sin(f)
+
+
+CASES = {f"theta {c['theta']} rate {c['theta_dot']} mu {c['mu']}": c for c in REFERENCE["painleve_rod"]["cases"]}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_painleves_rod_presses_as_the_reference_says(case):
+    """Where N is unique it is found; where none or two exist the step has a solution that obeys the law all the same."""
+    h, kind = 1e-4, case["classification"]
+    s, forces = reference_rod(case, h), []
+    for _ in range(30):
+        assert s.step().converged
+        n = s.machine.contacts
+        lam = s.machine.lam[: 3 * n].reshape(n, 3)
+        assert (lam[:, 0] >= -1e-15).all() and (np.hypot(*lam[:, 1:].T) <= float(case["mu"]) * lam[:, 0] * (1 + 1e-6) + 1e-12).all()
+        forces.append(lam[:, 0].sum() / h)
+    if kind.startswith("unique contact"):
+        assert forces[-1] == pytest.approx(float(case["N"]), rel=5e-3)  # 3 ms later, and balls of 0.1 mm
+        assert sliding(s) > 0.9
+    elif "lift-off" in kind:
+        assert max(forces[5:]) == 0.0
+    elif kind.startswith("INCONSISTENT"):  # an impact without a collision: the tip stops at once, by an impulse that does not vanish with h
+        assert abs(sliding(s)) < 1e-3
+        finer = reference_rod(case, 2e-5)
+        total = sum(finer.step() and finer.machine.lam[: 3 * finer.machine.contacts : 3].sum() for _ in range(60))
+        assert total == pytest.approx(h * sum(forces), rel=0.1)
+        assert total > 10 * 60 * 2e-5 * 9.81  # the weight gives a tenth of that at most
+
+
+def test_paradoxes_are_where_the_reference_says():
+    """S < 0 between theta1 and theta2; friction below 4/3 has none. The light rod, J = m l^2/32: from 0.359 on."""
+    theta = np.linspace(0.01, 1.56, 4000)
+    for case in REFERENCE["painleve_rod"]["intervals"]:
+        found = theta[paradoxical(np.pi - theta, np.ones_like(theta), float(case["mu"]), 3.0)]
+        assert bool(len(found)) == case["paradox_possible"]
+        if len(found):
+            np.testing.assert_allclose([found[0], found[-1]], [float(case["theta1"]), float(case["theta2"])], atol=5e-4)  # of the grid
+    for mu, a, possible in (
+        (4 / 3 - 1e-3, 3.0, False),
+        (4 / 3 + 1e-3, 3.0, True),
+        (0.358, 32.0, False),
+        (0.360, 32.0, True),
+        (1.0, 4.82, False),
+        (1.0, 4.84, True),
+    ):
+        assert paradoxical(np.pi - theta, np.ones_like(theta), mu, a).any() == possible
+    f = np.degrees(theta[paradoxical(np.pi - theta, np.ones_like(theta), 5 / 3, 3.0)])
+    np.testing.assert_allclose([180 - f[-1], 180 - f[0]], [104.04, 135.0], atol=0.03)
+
+
+def test_a_rod_that_slides_into_the_paradox_is_stepped_on():
+    """v_x = 4, v_t = 3: S < 0 from 0.117 s on, entered with real slip."""
+    s, entered = thrown(floor(5 / 3, gravity=(0, 0, -9.8)), 5 * np.pi / 6, -2.0, 4.0, 1 / 3, 1e-4), None
+    while s.t < 0.3:
+        slip = sliding(s)
+        assert s.step().converged
+        f = np.array([-2 * np.arctan2(s.q[0, 2], s.q[0, 0])])
+        if entered is None and paradoxical(f, np.ones(1), 5 / 3, 3.0)[0]:
+            entered = s.t, slip
+    assert entered[0] == pytest.approx(0.117, abs=1e-3) and entered[1] > 0.1
+
+
+# chapter 14 ----------------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("degrees", [30, 120, 170])

@@ -154,7 +154,6 @@ def test_a_machine_that_is_free_already_stays_as_it_is():
 @pytest.mark.parametrize(
     ("build", "match"),
     [
-        (lambda: geared(), "couplings 'gear' join coordinates"),
         (lambda: pushed(), "forces 'function1' are functions"),
         (lambda: rod(), "bodies 'rod' .*cannot be free"),
         (lambda: rod(frame=True), "bodies 'link' .*cannot be free"),
@@ -181,10 +180,12 @@ def test_bodies_without_inertia_are_lent_some_on_demand():
         assert all(np.linalg.eigvalsh(b.inertia)[0] > 0.0 and b.mass > 0.0 for b in free.bodies)
 
 
-def geared():
+def test_couplings_couple_the_joints_of_the_cut_machine():
     m = chain("revolute")
     m.add_joint("gear", "gear", "j0", "j1", ratio=2.0)
-    return m
+    free = cut(m)
+    assert free.loop("gear").polynomial == (0.0, 2.0) and {"j0", "j1"} <= {x.name for x in free.loops}
+    assert dal.Model.from_dict(free.to_dict()).to_dict() == free.to_dict()
 
 
 def pushed():

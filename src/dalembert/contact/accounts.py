@@ -1,4 +1,8 @@
-"""Columns of the account of a machine of bodies, joints and contacts: work in J, added up from the start."""
+"""Columns of the account of a machine of bodies, joints and contacts: work in J, added up from the start.
+
+Their sum is the change of kinetic and potential energy, to round-off. What springs do is in the energy already: `stiffness` (of joints) and
+`forces` (springs among them) hold the work beside what is stored, which vanishes with h.
+"""
 
 from __future__ import annotations
 

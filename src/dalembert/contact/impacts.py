@@ -13,8 +13,8 @@ Contacts strike where a material has a restitution psi > 0 and they approach fas
 
     exact        at the instant of the step at which they meet. The step is solved without them; its velocities change evenly from v_k to x,
                  so at time s they are v_k + (h/2 + s) (x - v_k)/h and the gap is a parabola (exact in free flight, where nodes are on it).
-                 The jump D at s changes the velocities at the end by D and the way by (h - s) D. Up to EVENTS instants in a step, then
-                 all at once.
+                 The jump D at s changes the velocities at the end by D and the way by (h - s) D; of spinning bodies the gyroscopic
+                 acceleration jumps too (contact/spins.py). Up to EVENTS instants in a step, then all at once.
     post-facto   at the beginning of the step, once they penetrate
     preemptive   at the beginning of the step in which they would come to penetrate
     combined     at the beginning of a step, where they penetrate or meet within its first half: the node that is nearer
@@ -31,7 +31,9 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.contact.accounts import DAMPING, DRIVE, IMPACT, JOINT_FRICTION, MOTORS, NUMERICAL, STIFFNESS
 from dalembert.contact.problem import BILATERAL, BOXED, UNILATERAL, StepProblem
+from dalembert.contact.spins import Spins
 from dalembert.contact.tables import STRUCK
+from dalembert.kernels.bodies import layout
 from dalembert.kernels.contact import rows
 
 if TYPE_CHECKING:
@@ -61,10 +63,16 @@ class Impacts:
         self.m = machine
         self.jolts = np.zeros(0)
         self.times: list[float] = []  # of the impacts of the last step, from its beginning
+        self.jointed = np.zeros(machine.n, dtype=bool)
+        system = machine.bodies.system
+        for j in range(machine.joints):
+            record = int(system[layout.AT_JOINTS]) + j * layout.JOINT_SIZE
+            self.jointed[[k for k in (int(system[record + end]) for end in (layout.BODY_A, layout.BODY_B)) if 0 <= k < machine.n]] = True
 
     def begin(self, n: int) -> None:
         """A step with n contacts."""
         self.jolts, self.times = np.zeros(3 * n), []
+        self.spins = Spins(self.m, self.jointed)
 
     # one instant -----------------------------------------------------------------------------------------------------------------------
 
@@ -110,7 +118,7 @@ class Impacts:
 
     def _without_gain(self, v: Array, change: Array) -> tuple[Array, float]:
         """(change, what it adds to the kinetic energy); gains of the size of tolerances are taken out of the change."""
-        M, c = self.m.masses, change.reshape(-1, 6)
+        M, c = self.spins.masses, change.reshape(-1, 6)
         twice, along = float(np.einsum("ni,nij,nj->", c, M, c)), float(np.einsum("ni,nij,nj->", c, M, v.reshape(-1, 6)))
         gain = along + 0.5 * twice
         if 0.0 < gain <= 1e-5 * twice:
@@ -133,10 +141,11 @@ class Impacts:
         soft = np.isin(column, SOFT)
         sigma[:r0][soft], b[:r0][soft] = NEVER, 0.0
         boxed = law == BOXED
-        low[:r0][boxed], high[:r0][boxed] = 0.0, 0.0
+        for bound in (low, high):  # what is bounded gives no impulse; a side without a bound does
+            bound[:r0][boxed & np.isfinite(bound[:r0])] = 0.0
         return StepProblem(
-            r.bodies[which], r.kind[which], first, r.J[take], b, sigma, r.mu[which], m.masses, m.inverse, v.copy(), low, high, v.copy(),
-            np.zeros(len(take)), check=False, stretch=m.stretch(m.chosen[near]),
+            r.bodies[which], r.kind[which], first, r.J[take], b, sigma, r.mu[which], self.spins.masses, self.spins.inverse, v.copy(),
+            low, high, v.copy(), np.zeros(len(take)), check=False, stretch=m.stretch(m.chosen[near]),
         )  # fmt: skip
 
     # within a step ---------------------------------------------------------------------------------------------------------------------
@@ -144,13 +153,16 @@ class Impacts:
     def within(self, h: float, n: int, found: Report) -> Array:
         """Impacts of n contacts inside a step of which m.x is known. m.x becomes the velocities at the end, the answer those that
         carry the bodies there."""
-        m, assembled = self.m, (self.m.constraints, self.m.joint_rows, self.m.rows.bodies, self.m.rows.J)
+        m, spins = self.m, self.spins
+        assembled = (m.constraints, m.joint_rows, m.rows.bodies, m.rows.J)
         assert m.detector is not None
-        slope, rates, turn = (m.x - m.before) / h, np.zeros(n), np.zeros(n)
-        v, way, s = m.before + 0.5 * h * slope, m.x.copy(), 0.0
+        before, x = spins.rates(h, m.before), spins.rates(h, m.x)
+        slope, rates, turn = (x - before) / h, np.zeros(n), np.zeros(n)
+        v, way, s = spins.after(x, slope, -0.5 * h), x.copy(), 0.0
         gap = m.detector.contacts.gap[m.chosen[:n]].copy()
         rows.normal_rates(n, *assembled, slope, turn)
         strikers = self.restitutions(n) > 0.0
+        known, at = x, 0.5 * h  # velocities at a time of the step, from which others follow
         for event in range(EVENTS):
             rows.normal_rates(n, *assembled, v, rates)
             t = np.where(strikers, meeting(gap, rates, turn, m.settings.threshold), np.inf)
@@ -159,14 +171,19 @@ class Impacts:
                 break
             last = event == EVENTS - 1
             gap, s = gap + ds * (rates + 0.5 * ds * turn), s + ds
-            v, rates = v + ds * slope, rates + ds * turn
+            v = spins.after(known, slope, s - at)
+            rows.normal_rates(n, *assembled, v, rates)
             now = strikers & (t <= ds + 1e-9 * h) if not last else strikers & (s + t - ds < h)
             gap[now] = np.maximum(gap[now], 0.0)
             change = self.jump(n, v, gap, rates, h - s, now, found, last)
-            v = v + change
-            m.x[:] += change
-            way += (1.0 - s / h) * change
-        return way
+            turned = spins.gyroscopic(v + change) - spins.gyroscopic(v)
+            known, at, v, slope = v + change, s, v + change, slope + turned
+            way += (1.0 - s / h) * change + 0.5 * (h - s) ** 2 / h * turned
+            rows.normal_rates(n, *assembled, slope, turn)
+        if self.times:
+            m.x[:] = spins.sines(h, spins.after(known, slope, 0.5 * h - at))
+            return spins.sines(h, way)
+        return m.x.copy()
 
 
 def meeting(gap: Array, rate: Array, turn: Array, threshold: float) -> Array:

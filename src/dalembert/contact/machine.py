@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, FRICTION, NUMERICAL, columns_of
+from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, FRICTION, NUMERICAL, STIFFNESS, columns_of
 from dalembert.contact.detector import Detector
 from dalembert.contact.friction_laws import solver_of
 from dalembert.contact.impacts import WHEN, Impacts
@@ -28,9 +28,11 @@ from dalembert.contact.solver import SolverOptions
 from dalembert.contact.stretched import StretchedSolver
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
-from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
-from dalembert.kernels.bodies.loads import add_loads
+from dalembert.kernels.bodies.couplings import lend
+from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy, strain_energy
+from dalembert.kernels.bodies.loads import add_loads, load_potential
 from dalembert.kernels.bodies.measures import measure
+from dalembert.kernels.bodies.nonlinear import correct_rows
 from dalembert.kernels.bodies.stiffening import stiffen, stiffness
 from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact import rows as contact_rows
@@ -68,7 +70,9 @@ class Settings:
     threshold: float = 0.05
     push: float = 1.0
     sweeps: int = 50
+    newton: int = 0
     max_time: float = math.inf
+    threads: int = 1
 
 
 @dataclass
@@ -96,13 +100,16 @@ class Machine:
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
         method = "direct" if s.solver == "exact" else s.solver
-        options = SolverOptions(tol=s.tol, method=method, sweeps=s.sweeps, max_time=budget, creep=CREEP, rounds_tol=ROUNDS_TOL)
+        options = SolverOptions(
+            tol=s.tol, method=method, sweeps=s.sweeps, max_time=budget, creep=CREEP, rounds_tol=ROUNDS_TOL, threads=s.threads
+        )
         self.solver: Any = solver_of(s.law, options, s.sides, s.solver == "exact")
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
         self.joints, self.constraints, self.joint_rows = count(layout.JOINTS), count(layout.CONSTRAINTS), count(layout.ROWS)
         self.motors, self.rotors = count(layout.MOTORS), count(layout.ROTORS)
+        self.companions = count(layout.COMPANIONS)  # bodies of a step behind the n that are there: kernels/bodies/couplings.py
         self.impacts = Impacts(self)
         torques = [contact_rows.TORSION, contact_rows.ROLLING]
         self.has_torques = self.detector is not None and bool((self.detector.materials[:, torques] > 0.0).any())
@@ -119,16 +126,19 @@ class Machine:
         self.held = np.zeros(6 * n)
         self.account, self.impulse = np.zeros(len(COLUMNS)), np.zeros(6)
         # arrays of a step
-        self.push, self.before, self.free, self.x = (np.zeros(6 * n) for _ in range(4))
-        self.masses, self.inverse = np.zeros((n, 6, 6)), np.zeros((n, 6, 6))
+        whole = n + self.companions
+        self.push, self.before, self.free, self.x = (np.zeros(6 * whole) for _ in range(4))
+        self.masses, self.inverse = np.zeros((whole, 6, 6)), np.zeros((whole, 6, 6))
+        self.masses[n:], self.inverse[n:] = np.eye(6), np.eye(6)
         self.mode = np.zeros(n, dtype=np.int64)
         self._stiffness = np.zeros((n, 3, 3))
         self._poses = np.zeros((n, 3)), np.zeros((n, 4)), np.zeros(n)  # of detection: positions, quaternions, reaches
         self.inputs = np.full(self.motors, np.nan)  # of motors; NaN: off
         self.rates_of_rotors = self.room.targets[len(self.room.targets) - self.rotors :]  # NaN: those of the bodies
         self.tree_work = self.bodies.tree_work()
-        self.forces = np.zeros(self.joints)
+        self.forces = np.zeros((self.joints, 2))
         self._joint_columns = columns_of(self.bodies)
+        self.springs = bool((self._joint_columns == STIFFNESS).any())
         self._grow(64)
         self.h = 0.0  # of the last step
         self.contacts = 0  # of the last step that were rows of it
@@ -170,6 +180,7 @@ class Machine:
         found, self.events, self.h = Report(), [], h
         self.impacts.times = []
         energy = self._kinetic()
+        self._store(-1.0)
         self._known_forces(t)
         self._prepare(h, found)
         if not self._detect(h):
@@ -183,7 +194,10 @@ class Machine:
         if self.joints:
             stiffness(self.bodies.system, h, self.states, self.rows.J, self.joint_lam, self._stiffness)
             found.stiffened = int(stiffen(h, self._stiffness, self.masses, self.inverse, self.free))
+        self._lend()
         self._solve(ordinary, found)
+        if self.settings.newton and self.joints:
+            self._iterate(h, ordinary, found)
         self._enter(h, ordinary, energy)
         way = self.x
         if strikes:
@@ -191,9 +205,9 @@ class Machine:
             way = self.impacts.within(h, n, found)
         if self.rotors:
             keep_rates(self.bodies.system, self.rows.bodies, self.rows.J, self.x, self.room.targets)
+        self._break(h)
         if not self._advance(h, way):
             return Report(NOT_FINITE)
-        self._break(h)
         self._remember(ordinary, found)
         self._add_jolts(ordinary, n)
         return found
@@ -203,8 +217,18 @@ class Machine:
         fine = motion.advance(h, way, self.mode, self.states)
         if way is not self.x:
             motion.kick(h, self.x, self.mode, self.states)
-        self.account[NUMERICAL] += self._kinetic() - h * float(self.bodies.weight @ way)
+        self.account[NUMERICAL] += self._kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
+        self._store(1.0)
         return bool(fine)
+
+    def _store(self, sign: float) -> None:
+        """The energy of springs at the node, beside what they did: what is left of both is what the step makes of them."""
+        b, room = self.bodies, self.room
+        if self.springs:
+            measure(b.system, self.states, room.values, room.J_measures)
+            self.account[STIFFNESS] += sign * strain_energy(b.system, room.values)
+        if len(self.tree_work):
+            self.account[FORCES] += sign * load_potential(b.tree, self.tree_work, self.states, b.com)
 
     def _kinetic(self) -> float:
         """Kinetic energy of the node: of bodies and rotors."""
@@ -216,10 +240,11 @@ class Machine:
         return found
 
     def _known_forces(self, t: float) -> None:
-        self.push[:] = self.bodies.weight
-        self.push += self.held
+        push = self.push[: 6 * self.n]
+        push[:] = self.bodies.weight
+        push += self.held
         if len(self.tree_work):
-            add_loads(self.bodies.tree, self.tree_work, self.states, self.bodies.com, self.push)
+            add_loads(self.bodies.tree, self.tree_work, self.states, self.bodies.com, push)
         if self.motors:
             measure(self.bodies.system, self.states, self.room.values, self.room.J_measures)
             add_motor_forces(self.bodies.system, self.inputs, self.room.J_measures, self.push)
@@ -315,15 +340,34 @@ class Machine:
         found.factorisations += result.factorisations
         found.converged = found.converged and result.ok
 
+    def _iterate(self, h: float, n: int, found: Report) -> None:
+        """Newton's iteration on the nonlinear stepper: kernels/bodies/nonlinear.py. Ends where b changes by no more than the tolerance."""
+        b, r, now = self.bodies, self.rows, self.room.values.copy()
+        J, values, trial = np.zeros_like(self.room.J_measures), [now.copy(), now.copy()], self.states.copy()
+        motion.advance(-h, self.before, self.mode, trial)
+        measure(b.system, trial, values[0], J)
+        for _ in range(self.settings.newton):
+            trial[:], values[1][:] = self.states, now
+            motion.advance(h, self.x, self.mode, trial)
+            measure(b.system, trial, values[1], J)
+            if correct_rows(b.system, h, self.x, self.intact, values[0], now, values[1], J, r.bodies, r.J, r.b) <= self.settings.tol:
+                return
+            self._solve(n, found)
+
+    def _lend(self) -> None:
+        if self.companions:
+            lend(self.bodies.system, self.rows.bodies, self.rows.J, self.masses, self.inverse, self.before, self.free)
+
     def _strike(self, t: float, h: float, n: int, energy: float, found: Report) -> float:
         """Impacts before the step: velocities of the step before jump. Returns the kinetic energy behind them."""
         assert self.detector is not None
         self._assemble(t, h, n)
-        last = self.before.copy()
+        self._lend()
         gap = self.detector.contacts.gap[self.chosen[:n]]
         self.impacts.begin(n)
-        allowed = np.arange(n) >= self._chosen[0]
-        self.x[:] = last + self.impacts.jump(n, last, gap, self.rates[:n].copy(), h, allowed, found)
+        allowed, spins = np.arange(n) >= self._chosen[0], self.impacts.spins
+        last = spins.rates(h, self.before)
+        self.x[:] = spins.sines(h, last + self.impacts.jump(n, last, gap, self.rates[:n].copy(), h, allowed, found))
         motion.kick(h, self.x, self.mode, self.states)
         self.rates_of_rotors[:] = np.nan
         after = self._kinetic()
@@ -337,8 +381,8 @@ class Machine:
     def _enter(self, h: float, n: int, energy: float) -> None:
         """Work of every row, lam J (x + x_k)/2, of known forces, and what the discretisation of rotation and weight adds.
 
-        kinetic + potential at the end - at the start = sum of all columns, to round-off, where no spring acts. The kinetic energy at the
-        end is added by `step`.
+        kinetic + potential at the end - at the start = sum of all columns, to round-off. The kinetic energy at the end is added by
+        `_advance`, and so is what springs have stored.
         """
         m, rows = self.constraints + n + self.torques, self.joint_rows + 3 * n + self.torques
         contact_rows.works(
@@ -360,10 +404,12 @@ class Machine:
     def _break(self, h: float) -> None:
         """Joints whose force was beyond their strength."""
         if self.joints and np.isfinite(self.bodies.strength).any():
-            joint_forces(self.bodies.system, h, self.rows.J, self.lam, self.forces)
-            over = (self.forces > self.bodies.strength) & (self.intact == 1)
-            self.events += [(BROKEN, float(j), -1.0, float(self.forces[j])) for j in np.flatnonzero(over)]
-            self.intact[over] = 0
+            joint_forces(self.bodies.system, h, self.states, self.rows.J, self.lam, self.forces)
+            over = (self.forces > self.bodies.strength) & (self.intact[:, None] == 1)
+            self.events += [(BROKEN, float(j), -1.0, float(self.forces[j, k])) for j, k in np.argwhere(over)]
+            self.intact[over.any(axis=1)] = 0
+            gone = {self.bodies.joints[j] for j in np.flatnonzero(self.intact == 0)}
+            self.intact[[j for j, name in enumerate(self.bodies.joints) if gone & {*self.bodies.coupled.get(name, ())}]] = 0
 
     def _remember(self, n: int, found: Report) -> None:
         self.joint_lam[:] = self.lam[: self.joint_rows]

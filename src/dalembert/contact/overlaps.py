@@ -56,7 +56,7 @@ def _machines(bodies: Any) -> list[int]:
     for j in range(bodies.count(at.JOINTS)):
         record = int(bodies.system[at.AT_JOINTS]) + j * at.JOINT_SIZE
         a, b = int(bodies.system[record + at.BODY_A]), int(bodies.system[record + at.BODY_B])
-        if min(a, b) >= 0:
+        if min(a, b) >= 0 and max(a, b) < len(part):  # behind them: companions of couplings
             part[root(a)] = root(b)
     return [root(i) for i in range(len(part))]
 
@@ -66,7 +66,7 @@ def exclude_overlaps(model: Model, q: Any = None, depth: float = DEPTH) -> list[
 
     q: as q0 of `simulate`, a configuration in which nothing of the machine touches itself; default: the reference configuration.
     """
-    smooth = model.without(("function", "couplings"))
+    smooth = model.without("function")
     free = cut(smooth, lend=True)
     if not can_touch(free):
         return []

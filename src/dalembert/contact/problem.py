@@ -121,6 +121,12 @@ class StepProblem:
         assert self.lam is not None
         return self.lam
 
+    @property
+    def started(self) -> Array:
+        """start, never None."""
+        assert self.start is not None
+        return self.start
+
     def step(self) -> Step:
         """For the kernels."""
         return Step(

@@ -17,13 +17,16 @@ asked for.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from dalembert.contact.coulomb import Coulomb
+from dalembert.contact.anderson import warm_up
+from dalembert.contact.coulomb import LITTLE, Coulomb
+from dalembert.contact.groups import LARGE, Group, groups_of
 from dalembert.contact.problem import StepProblem
 from dalembert.errors import OptionError
 from dalembert.kernels._jit import bare, first_class
@@ -37,6 +40,7 @@ from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 LAWS = ("associated", "coulomb")
 METHODS = ("direct", "gauss-seidel")
+WORTH = 200  # contacts for which threads are started
 JUDGED = 10  # sweeps between two looks at the residual
 #: sigma is multiplied by these, one after the other
 CONTINUATION = (1e4, 1e2, 10.0)
@@ -50,6 +54,7 @@ class SolverOptions:
     rest, slow: m/s, where a solve begins with Newton (see the head of the file).
     max_time: seconds of wall time after which the best impulses so far are returned ("time" in the branch).
     creep: m/s, dead band of Coulomb's law: contacts with mu |u_t| below it count as sticking. rounds_tol: what ends its rounds.
+    threads: how many solve islands side by side (contact/groups.py); no digit depends on it.
     method "gauss-seidel": at most `sweeps` sweeps to `tol`, no factor.
     """
 
@@ -67,6 +72,7 @@ class SolverOptions:
     floor: float = 1e-8
     sweeps: int = 50
     max_time: float | None = None
+    threads: int = 1
 
     def __post_init__(self) -> None:
         for what, value, known in (("law", self.law, LAWS), ("method", self.method, METHODS)):
@@ -112,14 +118,17 @@ def _roomier(have: int, need: int) -> int:
 class StepSolver:
     """Owns arrays that grow when needed; one solver per simulation and thread."""
 
-    def __init__(self, options: SolverOptions | None = None):
-        self.options = options or SolverOptions()
+    def __init__(self, options: SolverOptions | None = None, divides: bool = True):
+        """divides: whether islands are solved apart."""
+        self.options, self.divides = options or SolverOptions(), divides
+        self._solvers: list[StepSolver] = []  # of groups
         self.analyses = 0  # how often an order was made
         self._room = (0, 0, 0)  # bodies, constraints, rows
         self._numbers, self.info = np.zeros(OPTIONS), np.zeros(INFO)
         self._bodies = 0
         self._scaled = (np.zeros((0, 6, 6)), np.zeros((0, 12)), np.zeros(0))  # of sweeps
         self._run = bare(first_class(run, RUN))
+        warm_up()
         self._grow(1, 1, 1)
         self._deadline, self._least, self._first = math.inf, math.inf, math.inf
 
@@ -131,7 +140,8 @@ class StepSolver:
         r, b, i = (lambda *shape: of((*shape, rows))), (lambda *shape: of((*shape, 6 * n))), (lambda size: of(size, dtype=np.int64))
         self.work = Work(
             lam=r(), x=b(), start=b(), b=r(), lo=r(), hi=r(), D=r(), R=r(), W=of((rows, 3)), state=i(m), best=r(), base=r(), rows=r(6),
-            bodies=b(5), l=r(), s=r(), gaps=of((rows, 4)), frame=of((m, 8)), turns=r(8), pairs=of((4, rows, 2)),
+            bodies=b(5), l=r(), s=r(), gaps=of((rows, 4)), frame=of((m, 8)), turns=r(8), pairs=of((4, rows, 2)), island=i(n),
+            worst=of(n),
         )  # fmt: skip
         self._pattern = Pattern(i(n), i(n), i(n + 1), i(0), i(n + 1), i(0), i(0), i(3))
         self._factor = Factor(of(36 * n), of(0), of(6 * n), i(n), i(0), i(m), i(m), i(2))
@@ -222,7 +232,7 @@ class StepSolver:
         self._factor.kept[:] = 0  # a factor of an earlier step would make the last digits depend on history
         step, w = problem.step(), self.work
         w.lam[:rows], w.start[: 6 * n] = problem.impulses, problem.start
-        branch = self._sweeps(step, o) if o.method == "gauss-seidel" else self._direct(step, o)
+        branch = self._sweeps(step, o) if o.method == "gauss-seidel" else self._direct(problem, step, o)
         return self._result(problem, step, o, branch)
 
     def _sweeps(self, step: Step, o: SolverOptions) -> str:
@@ -232,7 +242,7 @@ class StepSolver:
         gauss_seidel(step, self.work, self._least, o.tol, o.sweeps, JUDGED, *self._scaled, self.info)
         return "sweeps"
 
-    def _direct(self, step: Step, o: SolverOptions) -> str:
+    def _direct(self, problem: StepProblem, step: Step, o: SolverOptions) -> str:
         status = self.call(codes.START, step, scale=1.0, least=self._least)
         worn = status == OK and self.info[PAIRS] != self._pattern.size[2]  # the order is a function of the pairs: a resumed run repeats it
         if status == codes.NEW_PAIR or worn:
@@ -241,11 +251,38 @@ class StepSolver:
         self._first = residual = float(self.info[RESIDUAL])
         if residual <= o.tol:
             return "warm"
+        n = len(step.masses)
+        count = self.call(codes.ISLANDS, step, least=self._least) if self.divides and len(step.kind) >= LARGE else 1
+        groups = groups_of(problem, self.work.island[:n], self.work.worst[:count], o.tol, LITTLE) if count > 1 else []
+        if groups:
+            return self._by_groups(problem, step, o, groups)
         if self._least < math.inf:
             return Coulomb(self, step, o).run(residual)
         branch = self.associated(step, o, residual)
         self.call(codes.SHIFT, step)
         return branch
+
+    def _by_groups(self, problem: StepProblem, step: Step, o: SolverOptions, groups: list[Group]) -> str:
+        """Each group by a solver of its own. Returns the way of the first."""
+        while len(self._solvers) < len(groups):
+            self._solvers.append(StepSolver(self.options, divides=False))
+        w = self.work
+        parts = [group.problem(problem, w.lam) for group in groups]
+        own = o if o.max_time is None else replace(o, max_time=max(self._deadline - perf_counter(), 0.0))
+
+        def one(k: int) -> StepResult:
+            return self._solvers[k].solve(parts[k], own)
+
+        if o.threads > 1 and len(groups) > 1 and sum(len(part.kind) for part in parts) > WORTH:
+            with ThreadPoolExecutor(o.threads) as pool:
+                results = list(pool.map(one, range(len(groups))))
+        else:
+            results = [one(k) for k in range(len(groups))]
+        for group, part, result in zip(groups, parts, results, strict=True):
+            w.lam[group.rows], w.x[group.velocities] = part.impulses, result.x
+            self.info[[FACTORS, STEPS, SOLVES]] += result.factorisations, result.iterations, result.solves
+        self.info[RESIDUAL] = max(result.residual for result in results)  # settled islands are below tol
+        return results[0].branch
 
     def at_rest(self, step: Step, o: SolverOptions, residual: float) -> bool:
         """Whether to begin with Newton: little is to be changed, or nothing moved, or there are only equations."""

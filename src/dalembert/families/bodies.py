@@ -16,13 +16,13 @@ from dalembert.model.cut import body_state, cut
 
 
 def fits(model: Model) -> bool:
-    """Any machine that can move."""
-    return bool(model.nv > 0)
+    """Any machine that can move, or part where a fixed joint gives way."""
+    return bool(model.nv > 0) or any(j.kind == "fixed" and j.gives_way for j in model.joints)
 
 
 def is_cut(model: Model) -> bool:
     """Whether all that moves is free already."""
-    return all(j.kind in ("free", "fixed") for j in model.joints)
+    return all(j.kind == "free" or (j.kind == "fixed" and not j.gives_way) for j in model.joints)
 
 
 def enter(model: Model) -> Any:

@@ -122,12 +122,13 @@ def rolled(joint: Nonholonomic) -> list[Measure]:
 
 
 class Free(NamedTuple):
-    """Free directions of a joint: coordinates in R^n, and what its rates, its strains and its limits are measured by."""
+    """Free directions of a joint: coordinates in R^n, and what its rates, its strains, its limits and its speeds are measured by."""
 
     coordinates: list[Measure]
     rates: list[Measure]
     strains: list[Measure]
     bounded: Measure | None
+    speeds: list[Measure]
 
 
 def _about(name: str, axis: Array) -> Measure:
@@ -152,11 +153,17 @@ def rotors(loop: Loop, rates: list[Measure]) -> list[Measure]:
     return [Measure("spin", at.SPIN, b=loop.axis)] if loop.kind == "revolute" else rates
 
 
+def slips(loop: Loop, rates: list[Measure]) -> list[Measure]:
+    """What dry friction acts on: the rates, of a ball joint its spin along and across itself."""
+    words = ("slip", "slip across", "slip across (2)")
+    return [Measure(w, at.SLIP, value=float(k)) for k, w in enumerate(words)] if loop.kind == "spherical" else rates
+
+
 def free(loop: Loop) -> Free:
     """Free directions of a loop joint; empty for kinds without coordinates."""
     if loop.kind == "spherical":
         spins = [Measure(f"{x} spin", at.SPIN, b=e) for x, e in zip("xyz", np.eye(3), strict=True)]
         strains = [Measure(f"{x} rotation", at.VECTOR, e) for x, e in zip("xyz", np.eye(3), strict=True)]
-        return Free([], spins, strains, Measure("angle", at.BEND))
+        return Free([], spins, strains, Measure("angle", at.BEND), [Measure("spin", at.SPEED)])
     found = _coordinates(loop) if loop.kind in KINDS else []
-    return Free(found, found, found, found[0] if found else None)
+    return Free(found, found, found, found[0] if found else None, found)

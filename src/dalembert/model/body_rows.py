@@ -2,14 +2,20 @@
 
     of a joint            on                       law          numbers
     what it holds         residuals                BILATERAL    eps = compliance, tau = damping_time; 0: the defaults
-    drive                 coordinate - f(t)        BILATERAL    the defaults
+      with force limits   the same, row by row     BOXED        UNILATERAL where the range is (-inf, 0) or (0, inf): a rope, a prop
+    drive                 coordinate - f(t)        BILATERAL    the defaults; BOXED with drive limits
+    velocity              rate - f(t + h/2)        BILATERAL    the same
+    greatest velocity     rho - rate, rho + rate   UNILATERAL   (10.48); of a ball joint rho - |spin|, along the spin of the node
     stiffness             coordinate - rest        BILATERAL    eps = 1/stiffness, tau = 0
     damping               rate                     BILATERAL    gamma = 1/damping
-    friction              rate                     BOXED        |force| <= friction, on every degree of freedom by itself
+    friction              rate                     BOXED        |force| <= friction, on every degree of freedom by itself; of a ball
+                                                                joint the length of the torque (kernels/bodies/joint_rows.py)
     armature              rate                     BILATERAL    sigma = 1/armature: kernels/bodies/joint_rows.py
     limits                q - lower, upper - q     UNILATERAL   the defaults; asleep beyond the margin
     velocity motor        rate - u/gear            BOXED        gamma = 1/(gear^2 kv); BILATERAL without a limit
     position motor        coordinate - u/gear      BOXED        eps = 1/(gear^2 kp), tau = kv/kp; BILATERAL without a limit
+
+    coupling              q_child - p(q_parent)    BILATERAL    as what a joint holds; BOXED with force limits (kernels/bodies/couplings.py)
 
 A torque motor is no row but a known force. A ball joint measures its rates by its three spins, in child axes, its strains by its rotation
 vector, its limits by the length of that. Motors follow their laws (model/motors.py) with the rate at the end of the step and the
@@ -27,7 +33,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.kernels.bodies import layout as at
 from dalembert.kernels.contact.codes import BILATERAL, BOXED, UNILATERAL
-from dalembert.model.body_measures import Measure, free, held, rolled, rotors
+from dalembert.model.body_measures import Measure, free, held, rolled, rotors, slips
 from dalembert.model.drive_tables import TableDrive
 from dalembert.model.drives import Drive
 from dalembert.model.loops import Loop
@@ -66,6 +72,9 @@ class Writer:
     measure_labels: list[tuple[str, str]] = field(default_factory=list)
     row_labels: list[tuple[str, str]] = field(default_factory=list)
     coordinates: dict[tuple[str, int], int] = field(default_factory=dict)
+    couplings: list[list[float]] = field(default_factory=list)
+    coupled: dict[str, tuple[str, str]] = field(default_factory=dict)  # coupling -> joints
+    companions: int = 0
 
     def __post_init__(self) -> None:
         self.motor_records = [at.MOTOR.filled(MOTOR_JOINT=-1) for _ in self.motors]
@@ -78,11 +87,13 @@ class Writer:
         directions = free(loop)
         for m in directions.rates:  # first of all, in their order: what controls and kernels/bodies/coordinates.py speak of
             self._measure(m)
-        self._constrain(BILATERAL, [(m, m.label, {"MODE": at.POSITION, **soft}) for m in held(loop)], holds=True)
-        self._drive(loop, directions.coordinates)
+        self._hold([(m, m.label, {"MODE": at.POSITION, **soft}) for m in held(loop)], loop.force_limits)
+        self._drive(loop, directions.coordinates, directions.rates)
         self._act(loop, directions.rates, directions.strains)
         if loop.limits is not None and directions.bounded is not None:
             self._limit(directions.bounded, *loop.limits)
+        if loop.max_velocity > 0.0:
+            self._limit_rates(directions.speeds, loop.max_velocity)
         for i, motor in enumerate(self.motors):
             if motor.joint == loop.name:
                 self._drive_by_motor(i, motor, directions.coordinates[0])
@@ -94,6 +105,38 @@ class Writer:
         rows = [(m, m.label, self._default(at.POSITION if m.what == at.HEIGHT else at.VELOCITY)) for m in rolled(joint)]
         self._constrain(BILATERAL, rows, holds=True)
         self._close()
+
+    def add_coupling(self, loop: Loop, bodies: int) -> None:
+        """A coupling of two joints that are written already; bodies: number of free bodies, behind which companions stand."""
+        child, parent = self.coordinates[loop.child, 0], self.coordinates.get((loop.parent, 0), -1)
+        ends = [int(e) for name in (loop.child, loop.parent) for e in self._bodies_of(name)]
+        assert loop.polynomial is not None  # Loop.build
+        record = at.COUPLING.filled(MEASURE_C=child, MEASURE_P=parent, ENDS=ends, TERMS=len(loop.polynomial))
+        self.couplings.append([*record[:-1], *loop.polynomial])
+        own = list(dict.fromkeys(e for e in ends if e >= 0))
+        soft = {"COMPLIANCE": loop.compliance or self.defaults.eps, "TAU": loop.damping_time, "OTHER": len(self.couplings) - 1}
+        soft["STEPS"] = 0.0 if loop.damping_time > 0.0 else self.defaults.steps
+        law, bounds = BILATERAL, {}
+        if loop.force_limits is not None:
+            law, bounds = BOXED, dict(zip(("LEAST", "GREATEST"), loop.force_limits, strict=True))
+        slots, second = (len(own) - 1, bodies + self.companions) if len(own) > 2 else (0, own[1] if len(own) > 1 else -1)
+        for i, body in enumerate(own[1:] if slots else ()):
+            self._couple(loop.name, BILATERAL, body, second, f"share {i + 1}", {**soft, "MODE": at.PICKED, "SLOTS": i, "COMPLIANCE": 0.0})
+        self._couple(loop.name, law, own[0], second, "coupling", {**soft, **bounds, "MODE": at.COUPLED, "SLOTS": slots})
+        self.companions += int(slots > 0)
+        self.coupled[loop.name] = (loop.child, loop.parent)
+
+    def _couple(self, name: str, law: int, a: int, b: int, label: str, numbers: dict[str, float]) -> None:
+        """One row of a coupling, as a joint between two bodies that measures nothing."""
+        self._open(name, {"BODY_A": a, "BODY_B": b, "FRAME_A": (1, 0, 0, 0), "FRAME_B": (1, 0, 0, 0)})
+        self._constrain(law, [(None, label, numbers)])
+        self._close()
+
+    def _bodies_of(self, joint: str) -> tuple[float, float]:
+        if joint not in self.joint_names:
+            return -1, -1
+        record = self.joints[self.joint_names.index(joint)]
+        return record[at.BODY_A], record[at.BODY_B]
 
     # parts of a joint ----------------------------------------------------------------------------------------------------------------
 
@@ -119,21 +162,45 @@ class Writer:
             self.measure_labels.append((self.joint_names[-1], measure.label))
         return self._known[key]
 
-    def _constrain(self, law: int, rows: Sequence[tuple[Measure, str, dict[str, float]]], holds: bool = False) -> None:
+    def _constrain(self, law: int, rows: Sequence[tuple[Measure | None, str, dict[str, float]]], holds: bool = False) -> None:
         """One constraint with a row for each (measure, label, numbers)."""
         start = len(self.rows)
         for measure, label, numbers in rows:
             given = {"SIGN": 1.0, "TARGET": -1, "LEAST": -np.inf, "GREATEST": np.inf, **numbers}
-            self.rows.append(at.ROW.filled(OF_MEASURE=self._measure(measure), **given))
+            self.rows.append(at.ROW.filled(OF_MEASURE=-1 if measure is None else self._measure(measure), **given))
             self.row_labels.append((self.joint_names[-1], label))
         joint, last = len(self.joints), len(self.rows)
         self.constraints.append(at.CONSTRAINT.filled(OF_JOINT=joint, LAW=law, FIRST_ROW=start, LAST_ROW=last, HOLDS=holds))
 
-    def _drive(self, loop: Loop, coordinates: list[Measure]) -> None:
-        for k, drive in (loop.drive or {}).items():
-            target = {"TARGET": len(self.motors) + len(self.drives), "GAIN": 1.0}
-            self._constrain(BILATERAL, [(coordinates[k], f"drive of {coordinates[k].label}", {**self._default(at.POSITION), **target})])
+    def _hold(self, rows: list[tuple[Measure, str, dict[str, float]]], limits: tuple[float, float] | None) -> None:
+        """What a joint holds to zero: together, or row by row within the forces of its limits."""
+        if limits is None:
+            self._constrain(BILATERAL, rows, holds=True)
+            return
+        least, greatest = limits
+        for measure, label, numbers in rows:
+            if {-np.inf, 0.0, np.inf} >= {least, greatest} and least < greatest and np.isfinite([least, greatest]).any():
+                one_way = {**numbers, "SIGN": 1.0 if greatest > 0.0 else -1.0, "MARGIN": self.defaults.margin}
+                self._constrain(UNILATERAL, [(measure, label, one_way)], holds=True)
+            else:
+                self._constrain(BOXED, [(measure, label, {**numbers, "LEAST": least, "GREATEST": greatest})], holds=True)
+
+    def _drive(self, loop: Loop, coordinates: list[Measure], rates: list[Measure]) -> None:
+        """Prescribed coordinates and rates."""
+        law, least, greatest = (BILATERAL, -np.inf, np.inf) if loop.drive_limits is None else (BOXED, *loop.drive_limits)
+        wanted = [(coordinates[k], f"drive of {coordinates[k].label}", at.POSITION, f) for k, f in (loop.drive or {}).items()]
+        wanted += [(rates[k], f"drive of the rate of {rates[k].label}", at.VELOCITY, f) for k, f in (loop.velocity or {}).items()]
+        for measure, label, mode, drive in wanted:
+            target = {"TARGET": len(self.motors) + len(self.drives), "GAIN": 1.0, "LEAST": least, "GREATEST": greatest}
+            self._constrain(law, [(measure, label, {**self._default(mode), **target})])
             self.drives.append(drive)
+
+    def _limit_rates(self, speeds: list[Measure], most: float) -> None:
+        """No rate beyond `most`, either way; the speed of a ball joint is never negative."""
+        for m in speeds:
+            for sign in (-1.0,) if m.what == at.SPEED else (1.0, -1.0):
+                bound = {**self._default(at.VELOCITY), "SIGN": sign, "REST": -sign * most}
+                self._constrain(UNILATERAL, [(m, f"{m.label} velocity limit", bound)])
 
     def _act(self, loop: Loop, rates: list[Measure], strains: list[Measure]) -> None:
         """Stiffness, damping, friction: on every degree of freedom alike."""
@@ -150,8 +217,9 @@ class Writer:
                 self._constrain(BILATERAL, [(m, f"armature of {m.label}", {"MODE": at.INERTIA, "ARMATURE": loop.armature, "GAIN": 1.0})])
         if loop.friction > 0.0:
             dry = {**self._default(at.VELOCITY), "LEAST": -loop.friction, "GREATEST": loop.friction}
-            for m in rates:
-                self._constrain(BOXED, [(m, f"friction of {m.label}", dry)])
+            for m in slips(loop, rates):
+                across = {"ACROSS": float(m.what == at.SLIP and m.value > 0.0)}
+                self._constrain(BOXED, [(m, f"friction of {m.label}", {**dry, **across})])
 
     def _limit(self, measure: Measure, lower: float, upper: float) -> None:
         hard = {**self._default(at.POSITION), "MARGIN": self.defaults.margin}
@@ -188,9 +256,14 @@ class Writer:
         for record, drive in zip(drives, self.drives, strict=True):
             record[at.TABLE] = table
             table += len(drive.coefficients)
+        starts_of = table + np.concatenate([[0], np.cumsum([len(c) for c in self.couplings])])
+        for record in self.rows:
+            if record[at.MODE] >= at.COUPLED:
+                record[at.OTHER] = float(starts_of[int(record[at.OTHER])])
         header = [len(part) for part in parts] + starts[:-1]
         words = ("JOINTS", "MEASURES", "CONSTRAINTS", "ROWS", "MOTORS", "DRIVES")
         names = (*words, *(f"AT_{word}" for word in words))
-        head = at.HEADER.filled(ROTORS=len(self.rotors), **dict(zip(names, header, strict=True)))
+        head = at.HEADER.filled(ROTORS=len(self.rotors), COMPANIONS=self.companions, **dict(zip(names, header, strict=True)))
         records = (x for part in parts for record in part for x in record)
-        return np.array([*head, *records, *(x for d in self.drives for x in d.coefficients)])
+        tables = [*(x for d in self.drives for x in d.coefficients), *(x for c in self.couplings for x in c)]
+        return np.array([*head, *records, *tables])

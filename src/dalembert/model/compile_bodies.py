@@ -84,9 +84,10 @@ class BodySystem:
     places: dict[str, Place]  # of all bodies of the model, and of the world
     joints: tuple[str, ...]
     left_out: tuple[str, ...]  # joints that move nothing
-    strength: Array  # (joints,) N, infinite where a joint cannot break
+    strength: Array  # (joints, 2) N, N m; infinite where a joint cannot break
     measures: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, str], ...]
+    coupled: dict[str, tuple[str, str]]  # coupling -> the joints that it couples
     coordinates: dict[tuple[str, int], int]  # (joint, number of its coordinate) -> measure, where something acts on the joint
     drives: tuple[Drive | TableDrive, ...]  # machine code lives as long as these
     system: Array  # kernels/bodies/layout.py
@@ -144,7 +145,7 @@ def compile_bodies(model: Model, eps: float = EPS, steps: float = STEPS, margin:
     index = {WORLD: -1, **{name: i for i, name in enumerate(names)}}
     places = {b: _place(model, index[lead[b]], lead[b], b) for b in lead}
     writer, left_out = _write(model, {b: (p.body, wholes.get(lead[b])) for b, p in places.items()}, Defaults(eps, steps, margin))
-    strengths = {x.name: x.strength or np.inf for x in model.loops}
+    strengths = {x.name: (x.strength or np.inf, x.torque_strength or np.inf) for x in model.loops}
     return BodySystem(
         names=tuple(names),
         mass=np.array([b.mass for b in bodies]),
@@ -154,9 +155,10 @@ def compile_bodies(model: Model, eps: float = EPS, steps: float = STEPS, margin:
         places=places,
         joints=tuple(writer.joint_names),
         left_out=tuple(left_out),
-        strength=np.array([strengths.get(name, np.inf) for name in writer.joint_names]),
+        strength=np.array([strengths.get(name, (np.inf, np.inf)) for name in writer.joint_names]).reshape(-1, 2),
         measures=tuple(writer.measure_labels),
         rows=tuple(writer.row_labels),
+        coupled=writer.coupled,
         coordinates=writer.coordinates,
         drives=tuple(writer.drives),
         system=writer.array(),
@@ -172,6 +174,8 @@ def _write(model: Model, of: dict[str, tuple[int, Rigid | None]], defaults: Defa
     """All joints, and the names of those that move nothing. of: body -> (index, the whole that it is part of)."""
     writer, left_out = Writer(defaults, tuple(model.motors)), []
     for loop in model.loops:
+        if loop.kind == "coupling":
+            continue
         if of[loop.parent][0] == of[loop.child][0]:
             left_out.append(loop.name)
         else:
@@ -181,6 +185,12 @@ def _write(model: Model, of: dict[str, tuple[int, Rigid | None]], defaults: Defa
             left_out.append(joint.name)
         else:
             writer.add_nonholonomic(joint, **_ends(of, joint, joint.anchor if joint.point is None else joint.point, ONE))
+    for loop in model.loops:
+        if loop.kind == "coupling":
+            if loop.child in left_out or loop.parent in left_out:
+                left_out.append(loop.name)
+            else:
+                writer.add_coupling(loop, 1 + max(body for body, _ in of.values()))
     return writer, left_out
 
 
@@ -216,12 +226,9 @@ def _place(model: Model, index: int, lead: str, body: str) -> Place:
 def _refuse(model: Model) -> None:
     """UnsupportedError that names what body coordinates have no arrays for."""
     who = f"model {model.name!r} in body coordinates"
-    jointed = [j.name for j in model.joints if j.kind != "free" and (j.kind != "fixed" or j.compliance or j.damping_time or j.strength)]
+    jointed = [j.name for j in model.joints if j.kind != "free" and (j.kind != "fixed" or j.gives_way)]
     if jointed:
         raise UnsupportedError(f"{who}: joints {', '.join(map(repr, jointed))} belong to the tree; cut the model free first.")
-    coupled = [x.name for x in model.loops if x.kind == "coupling"]
-    if coupled:
-        raise UnsupportedError(f"{who}: couplings {', '.join(map(repr, coupled))} join coordinates of joints, which it has none of.")
     for what in ("friction", "armature"):
         held = [j.name for j in model.joints if getattr(j, what) > 0.0]
         if held:

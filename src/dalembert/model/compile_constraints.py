@@ -144,7 +144,7 @@ RECORDS: dict[loops.Rows, Callable[[Ends], list[Row]]] = {
 
 def _loop_rows(model: Model, tree: Tree, loop: Loop) -> list[Row]:
     if loop.kind == "coupling":
-        return [_coupling(tree, loop)]
+        return [_coupling(tree, loop)] if loop.child in model._joints else []  # of loop joints: rows of body coordinates alone
     A, B = _side(model, tree, loop.parent), _side(model, tree, loop.child)
     ends = Ends(loop, A, B, B.T @ matrix(loop.turn).T)
     return [row for rows in loops.RESIDUALS[loop.kind] for row in RECORDS[rows](ends)]

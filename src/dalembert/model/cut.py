@@ -5,10 +5,10 @@
     fixed                               stays, so that bodies welded together move as one (massless frames could not move alone);
                                         fixed=False, or a compliance or strength: a loop joint like the others
     all others                          loop joint of the same name, with its damping, friction, stiffness, rest, limits, compliance,
-                                        strength, armature, drive
+                                        strength, armature, drive, and bounds of velocity and force
 
-Loops, rolling joints, blades, forces, shapes, motors and exclusions stay. q and v list the free bodies in the order of `bodies`. Refused:
-couplings of joints, which would couple loop joints; forces that are functions of q and v of the tree; free bodies without inertia, unless
+Loops, rolling joints, blades, forces, shapes, motors and exclusions stay; couplings of joints then couple loop joints. q and v list the
+free bodies in the order of `bodies`. Refused: forces that are functions of q and v of the tree; free bodies without inertia, unless
 lend=True gives them some (model/light.py).
 
 The state of the cut model is that of the bodies: `body_state` gives it from joint coordinates, `joint_state` gives joint coordinates back,
@@ -65,25 +65,19 @@ def cut(model: Model, fixed: bool = True, lend: bool = False) -> Model:
 
 def _cut_joints(model: Model, fixed: bool) -> list[Joint]:
     """Joints that become loop joints."""
-    soft = [j.name for j in model.joints if j.compliance > 0.0 or j.damping_time > 0.0 or j.strength > 0.0]
+    soft = [j.name for j in model.joints if j.gives_way]
     return [j for j in model.joints if j.kind != "free" and not (j.kind == "fixed" and fixed and j.name not in soft)]
 
 
 def _loop(joint: Joint) -> Loop:
     acting = {what: getattr(joint, what) for what in ACTING}
     places = (joint.name, joint.kind, joint.parent, joint.child, joint.anchor, joint.axis, joint.axis2)
-    return Loop.build(*places, drive=joint.drive, **acting)
+    return Loop.build(*places, drive=joint.drive, velocity=joint.velocity, **acting)
 
 
 def _refuse(model: Model, loops: dict[str, Loop]) -> None:
     """UnsupportedError that names what has no meaning in body coordinates."""
     who = f"cut of model {model.name!r}"
-    coupled = [x.name for x in model.loops if x.kind == "coupling"]
-    if coupled:
-        raise UnsupportedError(
-            f"{who}: couplings {', '.join(map(repr, coupled))} join coordinates of joints, which it has none of; ignore=('couplings',) "
-            "runs, and model.without('couplings') is, the machine without them: those joints are then free of each other."
-        )
     functions = [name for name, f in model._forces.items() if f.kind == "function"]
     if functions:
         raise UnsupportedError(f"{who}: forces {', '.join(map(repr, functions))} are functions of the tree's q and v; without('function').")

@@ -81,11 +81,14 @@ class Drive:
 # from what a user gives ----------------------------------------------------------------------------------------------------------------
 
 
-def build(owner: str, kind: JointKind, given: Any) -> dict[int, Drive | TableDrive] | None:
-    """{coordinate: Drive} of a joint: from a function, number or table (of the only coordinate), a dictionary of them, or file data."""
+def build(owner: str, kind: JointKind, given: Any, rates: bool = False) -> dict[int, Drive | TableDrive] | None:
+    """{coordinate: Drive} of a joint: from a function, number or table (of the only coordinate), a dictionary of them, or file data.
+
+    rates: of rates, which ball joints have too.
+    """
     if given is None:
         return None
-    if not isinstance(kind, VectorKind) or kind.nv == 0:
+    if (not isinstance(kind, VectorKind) and not (rates and kind.name == "spherical")) or kind.nv == 0:
         raise ModelError(
             f"{owner}: a {kind.name} joint takes no drive; kinds that do: revolute, prismatic, and coordinates of cylindrical, "
             "universal and planar ones."
@@ -93,7 +96,7 @@ def build(owner: str, kind: JointKind, given: Any) -> dict[int, Drive | TableDri
     if not isinstance(given, Mapping):
         if kind.nv != 1:
             raise ModelError(
-                f"{owner}: a {kind.name} joint has {kind.nv} coordinates, {', '.join(kind.q_names)}; expected drive={{0: f}}, a function "
+                f"{owner}: a {kind.name} joint has {kind.nv} coordinates, {', '.join(kind.v_names)}; expected drive={{0: f}}, a function "
                 "for each coordinate that is driven."
             )
         given = {0: given}
@@ -109,7 +112,7 @@ def _coordinate(owner: str, kind: JointKind, which: Any) -> int:
     """Number of a coordinate; in files it is written as text."""
     k = int(which) if isinstance(which, str) and which.isdigit() else which
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 0 <= k < kind.nv:
-        names = ", ".join(f"{i} ({name})" for i, name in enumerate(kind.q_names))
+        names = ", ".join(f"{i} ({name})" for i, name in enumerate(kind.v_names))
         raise ModelError(f"{owner}: drive of coordinate {which!r}; a {kind.name} joint has {names}.")
     return int(k)
 

@@ -7,8 +7,9 @@ that it sees: out of its motion, its energy and its report.
     drive (of joints), spring, wrench, function and those of further forces (model/forces), motors, loops, couplings (those of loops that
     join coordinates: gears, mimicking joints), nonholonomic (rolling, blades),
     contact (model/touching.py)
-    loop damping, loop friction, loop stiffness, loop armature, loop limits, loop motors, loop drive (of joints that close loops)
-    compliance, strength (of all joints)
+    loop damping, loop friction, loop stiffness, loop armature, loop limits, loop motors, loop drive, loop couplings (of joints that close
+    loops)
+    compliance, strength, velocity drive, velocity limits, force limits (of all joints)
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ def acting(model: Model) -> set[str]:
         if joint.limits is not None:
             found.add("spherical limits" if joint.kind == "spherical" else "limits")
     for loop in model.loops:
+        if loop.kind == "coupling" and any(end not in (*model._joints, WORLD) for end in (loop.parent, loop.child)):
+            found.add("loop couplings")
         found |= {f"loop {w}" for w in ("damping", "friction", "stiffness", "armature") if getattr(loop, w) > 0.0}
         if loop.limits is not None:
             found.add("loop limits")
@@ -57,8 +60,14 @@ def acting(model: Model) -> set[str]:
     joints: list[Any] = [*model.joints, *model.loops]
     if any(x.compliance > 0.0 or x.damping_time > 0.0 for x in joints):
         found.add("compliance")
-    if any(x.strength > 0.0 for x in joints):
+    if any(x.strength > 0.0 or x.torque_strength > 0.0 for x in joints):
         found.add("strength")
+    if any(x.velocity is not None for x in joints):
+        found.add("velocity drive")
+    if any(x.max_velocity > 0.0 for x in joints):
+        found.add("velocity limits")
+    if any(x.force_limits is not None or x.drive_limits is not None for x in joints):
+        found.add("force limits")
     if can_touch(model):
         found.add("contact")
     return found
@@ -94,14 +103,12 @@ def _of_forces(m: Model, feature: str) -> None:
     m._forces = {name: f for name, f in left if f is not None}
 
 
-def _compliance(m: Model) -> None:
-    _of_joints(compliance=0.0, damping_time=0.0)(m)
-    _of_loops(compliance=0.0, damping_time=0.0)(m)
+def _of_both(**values: Any) -> Callable[[Model], None]:
+    def remove(m: Model) -> None:
+        _of_joints(**values)(m)
+        _of_loops(**values)(m)
 
-
-def _strength(m: Model) -> None:
-    _of_joints(strength=0.0)(m)
-    _of_loops(strength=0.0)(m)
+    return remove
 
 
 def _loop_motors(m: Model) -> None:
@@ -115,6 +122,11 @@ def _loops(m: Model) -> None:
 
 def _couplings(m: Model) -> None:
     m._loops = {name: x for name, x in m._loops.items() if x.kind != "coupling"}
+
+
+def _loop_couplings(m: Model) -> None:
+    kept = (*m._joints, WORLD)
+    m._loops = {name: x for name, x in m._loops.items() if x.kind != "coupling" or (x.parent in kept and x.child in kept)}
 
 
 def _gravity(m: Model) -> None:
@@ -134,6 +146,7 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
     "motors": lambda m: m._motors.clear(),
     "loops": _loops,
     "couplings": _couplings,
+    "loop couplings": _loop_couplings,
     "loop damping": _of_loops(damping=0.0),
     "loop friction": _of_loops(friction=0.0),
     "loop stiffness": _of_loops(stiffness=0.0, rest=0.0),
@@ -141,8 +154,11 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
     "loop limits": _of_loops(limits=None),
     "loop motors": _loop_motors,
     "loop drive": _of_loops(drive=None),
-    "compliance": _compliance,
-    "strength": _strength,
+    "compliance": _of_both(compliance=0.0, damping_time=0.0),
+    "strength": _of_both(strength=0.0, torque_strength=0.0),
+    "velocity drive": _of_both(velocity=None),
+    "velocity limits": _of_both(max_velocity=0.0),
+    "force limits": _of_both(force_limits=None, drive_limits=None),
     "nonholonomic": lambda m: m._nonholonomic.clear(),
 }
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from dalembert.arrays import Array
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import loops
+from dalembert.model.joints import KINDS
 from dalembert.model.loops import Loop
 from dalembert.model.parts import WORLD, Body, Joint
 
@@ -54,12 +55,12 @@ class Loops(ABC):
         """
         self._change()
         loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial, drive, **acting)
-        known = self._joints if kind == "coupling" else self._bodies
+        known: Any = {**self._joints, **self._loops} if kind == "coupling" else self._bodies
         for role, end in (("parent", parent), ("child", child)):
             if end not in known and not (role == "parent" and end == WORLD):
                 raise UnknownNameError(f"{role} of loop {name!r}", end, [*known, *([WORLD] if role == "parent" else [])])
-            if kind == "coupling" and end in known and self._joints[end].coordinates.nq != 1:
-                raise ModelError(f"loop {name!r}: joint {end!r} ({self._joints[end].kind}) has not one degree of freedom; expected one.")
+            if kind == "coupling" and end in known and getattr(KINDS.get(known[end].kind), "nq", 0) != 1:
+                raise ModelError(f"loop {name!r}: joint {end!r} ({known[end].kind}) has not one degree of freedom; expected one.")
         self._give_name(name)
         self._loops[name] = loop
         return loop

@@ -120,7 +120,9 @@ def loop_energy(model: Model, q: Array) -> Any:
     if not elastic:
         return 0.0
     found = kinematics.frames(model, q)
-    strains = [(x.stiffness, KINDS[x.kind].strain(loop_state(model, x, found).q, x.rest)) for x in elastic]
+    states = [(x, loop_state(model, x, found).q) for x in elastic]
+    states = [(x, continued(x.kind, s) if s.ndim == 2 else s) for x, s in states]  # nodes of a run: a spring may be wound up
+    strains = [(x.stiffness, KINDS[x.kind].strain(s, x.rest)) for x, s in states]
     return sum(0.5 * k * np.sum(strain**2, axis=-1) for k, strain in strains)
 
 

@@ -40,8 +40,12 @@ if TYPE_CHECKING:
 
 ONE = np.array([1.0, 0.0, 0.0, 0.0])
 #: what acts along the free directions of a loop joint and how it gives way, as of a joint of the tree (model/parts.py)
-ACTING = ("damping", "friction", "stiffness", "limits", "rest", "armature", "compliance", "damping_time", "strength")
-ON_COORDINATES = ACTING[:6]  # those that a kind without coordinates does not take
+ACTING = (
+    "damping", "friction", "stiffness", "limits", "rest", "armature", "max_velocity", "compliance", "damping_time", "strength",
+    "torque_strength", "force_limits", "drive_limits",
+)  # fmt: skip
+ON_COORDINATES = ACTING[:7]  # those that a kind without coordinates does not take
+RANGES = ("force_limits", "drive_limits")
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,10 @@ class Loop:
     anchor: a point of the parent; point: the point of the child that is to meet it (for a distance: to keep its length from it).
     turn: quaternion that takes the child from its reference orientation to the one it is to have there (1: it stands right already).
     A coupling has joints as parent and child: q_child = polynomial[0] + polynomial[1] q_parent + ...; a constant if parent is "world".
+    Where these close loops (of a machine cut free: all), it is known to body coordinates alone, and `errors` leaves it out.
     damping, friction, stiffness, limits, rest, armature: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py,
     with angles in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time, strength: of all kinds
-    but couplings, which no force can break. drive: as of a joint, {coordinate: function of time}.
+    but couplings, which no force can break. drive, velocity, max_velocity, force_limits, drive_limits, torque_strength: as of a joint.
     """
 
     name: str
@@ -77,6 +82,11 @@ class Loop:
     damping_time: float = 0.0
     strength: float = 0.0
     drive: dict[int, drives.Drive | drives.TableDrive] | None = None
+    torque_strength: float = 0.0
+    max_velocity: float = 0.0
+    velocity: dict[int, drives.Drive | drives.TableDrive] | None = None
+    force_limits: tuple[float, float] | None = None
+    drive_limits: tuple[float, float] | None = None
 
     @classmethod
     def build(
@@ -93,6 +103,7 @@ class Loop:
         length: Any = None,
         polynomial: Any = None,
         drive: Any = None,
+        velocity: Any = None,
         **acting: Any,
     ) -> Loop:
         """Check everything that can be checked without the model."""
@@ -119,8 +130,10 @@ class Loop:
             there,
             validate.frozen(ONE.copy()) if turn is None else validate.unit_quaternion(owner, "turn", turn),
             drive=_drive(owner, kind, drive),
+            velocity=_drive(owner, kind, velocity, rates=True),
             **_acting(owner, kind, acting),
         )
+        part_module.check_bounds(owner, kind, loop)
         if kind == "distance":
             value = np.linalg.norm(there - here) if length is None else length
             object.__setattr__(loop, "length", validate.number(owner, "length", value, 0.0, strict=True))
@@ -130,10 +143,11 @@ class Loop:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: arguments of `Model.add_loop`."""
-        given = {k: v for k, v in self.__dict__.items() if v is not None and not (k in ACTING and v == 0.0)}
+        given = {k: v for k, v in self.__dict__.items() if v is not None and not (k in ACTING and k not in RANGES and v == 0.0)}
         found = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in given.items()}
-        if self.drive is not None:
-            found["drive"] = {str(k): f.to_data() for k, f in self.drive.items()}
+        for what in part_module.DRIVEN:
+            if getattr(self, what) is not None:
+                found[what] = {str(k): f.to_data() for k, f in getattr(self, what).items()}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
 
 
@@ -150,7 +164,9 @@ def _acting(owner: str, kind: str, given: dict[str, Any]) -> dict[str, Any]:
     for what in given:
         if what not in ACTING:
             raise UnknownNameError(f"argument of {owner}", what, ACTING)
-    found = {w: validate.number(owner, w, x, -np.inf if w == "rest" else 0.0) for w, x in given.items() if w != "limits"}
+    plain = {w: x for w, x in given.items() if w not in ("limits", *RANGES)}
+    found: dict[str, Any] = {w: validate.number(owner, w, x, -np.inf if w == "rest" else 0.0) for w, x in plain.items()}
+    found |= {w: part_module.force_range(owner, w, given.get(w)) for w in RANGES}
     limits = None if given.get("limits") is None else validate.interval(owner, "limits", given["limits"])
     wanted = [w for w in ON_COORDINATES if (limits is not None if w == "limits" else found.get(w, 0.0) != 0.0)]
     coordinates = part_module.KINDS.get(kind)
@@ -160,16 +176,17 @@ def _acting(owner: str, kind: str, given: dict[str, Any]) -> dict[str, Any]:
         raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no {named}; kinds that do: {able}.")
     if coordinates is not None:
         part_module.check_kind(owner, coordinates, limits, found.get("stiffness", 0.0), found.get("rest", 0.0))
-    if kind == "coupling" and found.get("strength", 0.0) > 0.0:
-        raise ModelError(f"{owner}: strength is {found['strength']}, but a coupling hands on no force that could break it; expected 0.")
+    for what in ("strength", "torque_strength"):
+        if kind == "coupling" and found.get(what, 0.0) > 0.0:
+            raise ModelError(f"{owner}: {what} is {found[what]}, but a coupling hands on no force that could break it; expected 0.")
     return {**found, "limits": limits}
 
 
-def _drive(owner: str, kind: str, given: Any) -> dict[int, drives.Drive | drives.TableDrive] | None:
+def _drive(owner: str, kind: str, given: Any, rates: bool = False) -> dict[int, drives.Drive | drives.TableDrive] | None:
     """What drives the coordinates of a loop joint."""
     if given is not None and kind not in part_module.KINDS:
         raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no drive.")
-    return None if given is None else drives.build(owner, part_module.KINDS[kind], given)
+    return None if given is None else drives.build(owner, part_module.KINDS[kind], given, rates)
 
 
 def _polynomial(owner: str, value: Any) -> tuple[float, ...]:
@@ -278,7 +295,8 @@ def errors(model: Model, q: Array) -> dict[str, Array]:
     out = {}
     for loop in model.loops:
         if loop.kind == "coupling":
-            out[loop.name] = _uncoupled(loop, q, at)
+            if loop.child in at:
+                out[loop.name] = _uncoupled(loop, q, at)
             continue
         d = point_in_world(model, found, loop.child, loop.point) - point_in_world(model, found, loop.parent, loop.anchor)
         child = _since(found, model.body(loop.child), loop.turn)

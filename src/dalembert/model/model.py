@@ -130,6 +130,11 @@ class Model(
         damping_time: float = 0,
         strength: float = 0,
         drive: Any = None,
+        torque_strength: float = 0,
+        max_velocity: float = 0,
+        velocity: Any = None,
+        force_limits: Any = None,
+        drive_limits: Any = None,
         **more: Any,
     ) -> Joint | Loop | Nonholonomic:
         """Join a child to a parent (a body or "world"); anchor and axes in world coordinates at the reference configuration.
@@ -138,30 +143,35 @@ class Model(
         of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of every
         degree of freedom; the stiffness rests at q = rest. A child that has a joint to a parent already gets a loop joint: see add_loop.
         compliance (m/N, rad/(N m)), damping_time (s): how the joint gives way along the directions that it holds; 0: not at all.
-        strength (N): the joint breaks where the force that it hands on is larger; 0: never.
+        strength (N), torque_strength (N m): the joint breaks where the force or torque that it hands on is larger; 0: never.
         drive: a function f(t), a number, or (times, values), that the coordinate follows; {coordinate: f} of a joint with several: see
-        model/drives.py.
+        model/drives.py. velocity: the same for the rate of the coordinate (of a ball joint: {0: f, 1: g, 2: h} for its spins, child axes).
+        max_velocity (m/s, rad/s): no coordinate goes faster; 0: no limit. force_limits, drive_limits: greatest force, or (least,
+        greatest), of every row by which the joint holds, and of what drives it; (-inf, 0) makes a rope of a distance.
 
         Kinds that own no coordinates, whatever joint the child has: rolling (radius, normal, point, contact; axis: the axle, None: a ball),
         knife-edge (axis: across the blade), distance (point, length), gear (parent and child are joints, q_child = ratio q_parent),
         homokinetic, slot (point); see model/nonholonomic.py and model/loops.py. The axis of all others is (0, 0, 1) unless given.
         """
         self._change()
-        soft = {"compliance": compliance, "damping_time": damping_time, "strength": strength}
+        soft = {"compliance": compliance, "damping_time": damping_time, "strength": strength, "torque_strength": torque_strength}
         numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature, **soft}
+        numbers["max_velocity"] = max_velocity
+        driven = {"velocity": velocity, "force_limits": force_limits, "drive_limits": drive_limits}
         if not validate.known(kind, (*KINDS, *CONSTRAINTS)):
             raise UnknownNameError(f"kind of joint {name!r}", kind, [*KINDS, *CONSTRAINTS])
         check_more(name, kind, more)
         if kind in CONSTRAINTS:
-            acting = {**numbers, "limits": limits, "rest": rest, "axis2": axis2, "drive": drive}
+            acting = {**numbers, "limits": limits, "rest": rest, "axis2": axis2, "drive": drive, **driven}
             if kind not in ON_VELOCITIES:
+                soft["force_limits"] = force_limits
                 acting, more = {k: x for k, x in acting.items() if k not in soft}, {**more, **soft}
             return self._constrain(name, kind, parent, child, anchor, axis, acting, more)
         axis = (0, 0, 1) if axis is None else axis
         for role, body in (("parent", parent), ("child", child)):
             if not validate.known(body, (*self._bodies, *([WORLD] if role == "parent" else []))):
                 raise UnknownNameError(f"{role} of joint {name!r}", body, [*self._bodies, *([WORLD] if role == "parent" else [])])
-        joint = Joint.build(name, kind, parent, child, anchor, axis, limits, axis2, rest, drive, **numbers)
+        joint = Joint.build(name, kind, parent, child, anchor, axis, limits, axis2, rest, drive, **driven, **numbers)
         if child not in self._implicit:
             return self._close(joint)
         if self._leads_to(parent, child):

@@ -29,7 +29,7 @@ from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import kinematics, validate
 from dalembert.model.loop_building import Loops
 from dalembert.model.loops import Loop, point_in_world, turned_since
-from dalembert.model.parts import WORLD, check_name
+from dalembert.model.parts import DRIVEN, WORLD, check_name
 from dalembert.model.rotation import rotate
 
 if TYPE_CHECKING:
@@ -145,11 +145,12 @@ class Nonholonomics(Loops):
     ) -> Loop | Nonholonomic:
         """The joint of a kind that owns no coordinates."""
         check_name("joint", name)
-        given = [what for what, value in acting.items() if value is not None and (what == "drive" or np.any(np.asarray(value) != 0))]
+        given = [what for what, value in acting.items() if value is not None and (what in DRIVEN or np.any(np.asarray(value) != 0))]
         if given:
             raise ModelError(f"joint {name!r}: a {kind} joint has no coordinates of its own, so it takes no {', '.join(given)}.")
         if kind == "gear":
-            soft = {what: more[what] for what in ("compliance", "damping_time", "strength") if what in more}
+            words = ("compliance", "damping_time", "strength", "torque_strength", "force_limits")
+            soft = {what: more[what] for what in words if what in more}
             return self.add_loop(name, "coupling", parent, child, polynomial=(0.0, _ratio(name, more)), **soft)
         if kind not in ON_VELOCITIES:
             if kind != "distance":

@@ -15,6 +15,10 @@ from dalembert.model.joints import KINDS, JointKind
 from dalembert.model.shapes import Shape
 
 WORLD = "world"
+DRIVEN = ("drive", "velocity")
+#: what bounds motion and force of a joint
+BOUNDS = ("max_velocity", "velocity", "force_limits", "drive_limits", "torque_strength")
+NEVER = ("max_velocity", "force_limits", "drive_limits", "torque_strength")  # left out of data where they are 0 or None
 
 
 def check_name(what: str, name: Any) -> str:
@@ -86,8 +90,12 @@ class Joint:
     spherical joint -stiffness times the rotation vector), friction at most that large, armature added to the diagonal of the mass matrix.
     limits: bounds on q of a joint of one degree of freedom; on the angle of a spherical joint.
     compliance (m/N, rad/(N m)) and damping_time (s): how far the joint gives way under the forces that hold it, and how fast it returns.
-    strength (N): the joint breaks where the force that it hands on is larger; 0: it never does.
+    strength (N), torque_strength (N m): the joint breaks where the force or the torque that it hands on is larger; 0: it never does.
     drive: {coordinate: function of time} of coordinates whose motion is prescribed (model/drives.py).
+    velocity: {coordinate: function of time} of coordinates whose rate is prescribed; of a ball joint: its spins, child axes.
+    max_velocity (m/s, rad/s): no coordinate goes faster; of a ball joint: the length of its spin. 0: no limit.
+    force_limits: (least, greatest) force (N, N m) of every row by which the joint holds; beyond, it gives way.
+    drive_limits: the same of what drives its coordinates.
     """
 
     name: str
@@ -107,11 +115,22 @@ class Joint:
     damping_time: float = 0.0
     strength: float = 0.0
     drive: dict[int, drives.Drive | drives.TableDrive] | None = None
+    torque_strength: float = 0.0
+    max_velocity: float = 0.0
+    velocity: dict[int, drives.Drive | drives.TableDrive] | None = None
+    force_limits: tuple[float, float] | None = None
+    drive_limits: tuple[float, float] | None = None
 
     @property
     def coordinates(self) -> JointKind:
         """What the kind knows: coordinates, transform, twist."""
         return KINDS[self.kind]
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether a fixed joint is more than a weld: it bends, yields or breaks."""
+        bounded = self.strength > 0.0 or self.torque_strength > 0.0 or self.force_limits is not None
+        return bounded or self.compliance > 0.0 or self.damping_time > 0.0
 
     @classmethod
     def build(
@@ -126,6 +145,9 @@ class Joint:
         axis2: Any = None,
         rest: Any = 0.0,
         drive: Any = None,
+        velocity: Any = None,
+        force_limits: Any = None,
+        drive_limits: Any = None,
         **numbers: Any,
     ) -> Joint:
         """Check everything that can be checked without the model."""
@@ -147,16 +169,44 @@ class Joint:
             axis2=second_axis(owner, KINDS[kind], first, axis2),
             rest=validate.number(owner, "rest", rest),
             drive=drives.build(owner, KINDS[kind], drive),
+            velocity=drives.build(owner, KINDS[kind], velocity, rates=True),
+            force_limits=force_range(owner, "force_limits", force_limits),
+            drive_limits=force_range(owner, "drive_limits", drive_limits),
             **{what: validate.number(owner, what, value, 0.0) for what, value in numbers.items()},
         )
         check_kind(owner, joint.coordinates, joint.limits, joint.stiffness, joint.rest)
+        check_bounds(owner, joint.kind, joint)
         return joint
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: arguments of `Model.add_joint`."""
         vectors = {what: a.tolist() for what in ("anchor", "axis", "axis2") if (a := getattr(self, what)) is not None}
-        driven = {} if self.drive is None else {str(k): x.to_data() for k, x in self.drive.items()}
-        return {**{k: x for k, x in self.__dict__.items() if k != "drive"}, **vectors, **({"drive": driven} if driven else {})}
+        driven = {w: {str(k): x.to_data() for k, x in d.items()} for w in DRIVEN if (d := getattr(self, w)) is not None}
+        plain = {k: x for k, x in self.__dict__.items() if k not in DRIVEN and not (k in NEVER and not x)}
+        return {**plain, **vectors, **driven}
+
+
+def force_range(owner: str, what: str, value: Any) -> tuple[float, float] | None:
+    """(least, greatest) force that contains 0, or one number for plus and minus."""
+    if value is None:
+        return None
+    if np.ndim(value) == 0:
+        bound = validate.number(owner, what, value, 0.0)
+        return -bound, bound
+    pair = tuple(float(x) for x in value) if np.ndim(value) == 1 else ()
+    if len(pair) != 2 or not pair[0] <= 0.0 <= pair[1]:
+        raise ModelError(f"{owner}: {what} are {value!r}; expected (least, greatest), a range that contains 0, or one number >= 0.")
+    return pair
+
+
+def check_bounds(owner: str, kind: str, joint: Any) -> None:
+    """Refuse what a joint without rows has no meaning for, and bounds of drives where there is none."""
+    if kind == "free":
+        for what in BOUNDS:
+            if getattr(joint, what):
+                raise ModelError(f"{owner}: {what} is {getattr(joint, what)!r}, but a free joint holds nothing; expected none.")
+    if joint.drive_limits is not None and joint.drive is None and joint.velocity is None:
+        raise ModelError(f"{owner}: drive_limits are {joint.drive_limits}, but nothing drives it; expected drive or velocity.")
 
 
 def check_kind(owner: str, kind: JointKind, limits: tuple[float, float] | None, stiffness: float, rest: float) -> None:

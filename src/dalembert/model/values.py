@@ -2,7 +2,8 @@
 
     part            values
     body            mass, inertia, com                                   the others of a body stay: inertia does not follow mass
-    joint           damping, friction, stiffness, armature, limits, rest, compliance, damping_time, strength; drive of a driven one
+    joint           damping, friction, stiffness, armature, limits, rest, compliance, damping_time, strength, torque_strength,
+                    max_velocity, force_limits, drive_limits; drive and velocity of a driven one
     loop joint      the same; length of a distance
     force           what it says of itself: Wrench force, torque; Damper angular, linear; Spring stiffness, rest_length, damping
     motor           limit, gear, kp, kv
@@ -22,7 +23,7 @@ from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model.features import acting
 from dalembert.model.loops import ACTING, Loop
 from dalembert.model.motors import Motor
-from dalembert.model.parts import Body, Joint
+from dalembert.model.parts import DRIVEN, Body, Joint
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
@@ -67,10 +68,14 @@ def _values(model: Any, store: str, name: str) -> tuple[str, ...]:
         return model._forces[name].values()  # type: ignore[no-any-return]
     if store == "_loops":
         loop = model._loops[name]
-        return (*ACTING, *(["length"] if loop.kind == "distance" else []), *(["drive"] if loop.drive is not None else []))
+        return (*ACTING, *(["length"] if loop.kind == "distance" else []), *_driven(loop))
     if name in model._implicit.values():
         return ()
-    return ACTING if model._joints[name].drive is None else (*ACTING, "drive")
+    return (*ACTING, *_driven(model._joints[name]))
+
+
+def _driven(joint: Any) -> list[str]:
+    return [what for what in DRIVEN if getattr(joint, what) is not None]
 
 
 def changed(base: Any, values: Mapping[str, Any]) -> Model:

@@ -133,7 +133,7 @@ def _place(
 
 def _is_weld(joint: Joint) -> bool:
     """Whether a joint makes two bodies one, in coordinates of bodies too: model/cut.py."""
-    return joint.kind == "fixed" and not (joint.compliance or joint.damping_time or joint.strength)
+    return joint.kind == "fixed" and not joint.gives_way
 
 
 def _continued(before: Before, joint: Joint, q: Array) -> Array:

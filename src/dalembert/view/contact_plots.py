@@ -10,7 +10,6 @@ from dalembert.arrays import Array
 from dalembert.view import plots
 from dalembert.view.lines import strided
 from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, INK, Picture, checked_path, new_picture, save_picture, styled
-from dalembert.view.sphere import com_paths
 from dalembert.view.tree_plots import draw_loops, draw_machine
 
 STATES = (("slip", 2.0, COLOURS[1]), ("stick", 1.0, COLOURS[0]), ("open", 0.0, "#c8d0d8"))
@@ -50,13 +49,6 @@ def works(traj: Any) -> dict[str, Array]:
     return {name: x for name, x in found.items() if np.isfinite(x).all() and np.abs(x).max() > 0.0}
 
 
-def weighed(traj: Any) -> Array:
-    """Kinetic energy and that of the weights at the nodes, J: what the columns add up to. Springs have columns of their own."""
-    masses = np.array([b.mass for b in traj.model.bodies])
-    centres = np.stack(com_paths(traj.model, traj.q), axis=1)
-    return np.asarray(traj.kinetic - (centres @ traj.model.gravity) @ masses)
-
-
 def draw_account(axes: Any, traj: Any) -> None:
     """What each column brought (above 0) and took (below), stacked, and the change of energy that is their sum."""
     columns = works(traj)
@@ -72,7 +64,7 @@ def draw_account(axes: Any, traj: Any) -> None:
         axes.fill_between(t, above, up, **look)
         axes.fill_between(t, below, down, label=NAMES.get(name, name), **look)
         above, below = up, down
-    energy = weighed(traj)
+    energy = traj.energy
     plots.line(axes, traj.t, energy - energy[0], INK, label="change of energy", lw=1.3)
     axes.legend(loc="best", ncols=2 if len(shown) > 3 else 1, frameon=True, framealpha=0.85, edgecolor="none")
 
@@ -140,7 +132,7 @@ def draw_balance(axes: Any, traj: Any) -> None:
     columns = works(traj)
     total = sum(columns.values(), np.zeros(len(traj)))
     scale = max([float(np.abs(x).max()) for x in columns.values()] + [float(traj.kinetic.max()), 1e-300])
-    energy = weighed(traj)
+    energy = traj.energy
     axes.set(title="Energy balance", xlabel=plots.TIME, ylabel="|E − E₀ − W| / largest")
     plots.log_lines(axes, traj.t, [("missing", np.abs(energy - energy[0] - total) / scale)])
 

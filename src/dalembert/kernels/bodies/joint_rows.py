@@ -4,13 +4,19 @@ With the residual g = sign (measure - rest - gain target), its explicit rate g_t
 the step before:
 
     POSITION   b = (4/h) Y g - Y J x_k + (1 - Y) g_t      sigma = 4 eps Y/h^2
-    VELOCITY   b = -sign gain target                      sigma = gamma/h + 4 eps Y/h^2
+    VELOCITY   b = -sign (rest + gain (target + h/2 rate))          sigma = gamma/h + 4 eps Y/h^2
     INERTIA    b = -(rate over the step before)           sigma = 1/armature
 
 (The print has no g_t: tau d(g)/dt of its (4.27) contains it.) tau = tau_0 + steps h, so that the default, two steps, follows h. A spring of
 stiffness k and drag c is eps = 1/k, tau = c/k; a damper c is gamma = 1/c; dry friction and motors are bounds on lam. A rotor of inertia a
 that turns with a coordinate takes the impulse -lam = a (rate - last rate): the same step as with J^T a J in the mass matrix, which would
 couple bodies there. The last rate is that of the row itself, since J turns with the bodies.
+
+A velocity drive asks for its rate in the middle of the step. A velocity limit (10.48) is a unilateral VELOCITY row: rest = -sign (the
+greatest rate), b > 0.
+
+Dry friction of a ball joint is at most f whatever the axis of its spin w: a bounded row along w, and across it two with the derivative of
+-f w/|w| there, a drag f/|w|.
 
 A limit that is not reached yet, but could be within the step, stops there: b = g/h; one that is reached takes all that comes on, J x_k < 0
 is left out of b. Places are fixed: joints in the order of the model,
@@ -21,7 +27,11 @@ joint keep their places as rows that do nothing: J = 0, lam = 0.
 import math
 
 from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.bodies.couplings import write_coupled
 from dalembert.kernels.bodies.layout import (
+    ACROSS,
+    ARM_A,
+    ARM_B,
     ARMATURE,
     AT_CONSTRAINTS,
     AT_JOINTS,
@@ -31,6 +41,7 @@ from dalembert.kernels.bodies.layout import (
     COMPLIANCE,
     CONSTRAINT_SIZE,
     CONSTRAINTS,
+    COUPLED,
     FIRST_ROW,
     GAIN,
     GAMMA,
@@ -46,6 +57,8 @@ from dalembert.kernels.bodies.layout import (
     MODE,
     OF_JOINT,
     OF_MEASURE,
+    PICKED,
+    POSITION,
     REST,
     ROW_SIZE,
     ROWS,
@@ -58,7 +71,9 @@ from dalembert.kernels.bodies.layout import (
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.motion import OMEGA, along
 from dalembert.kernels.bodies.targets import prescribe
-from dalembert.kernels.contact.codes import BOXED, UNILATERAL
+from dalembert.kernels.contact.codes import BILATERAL, BOXED, UNILATERAL
+from dalembert.kernels.quat import load, rotate_inverse
+from dalembert.kernels.smallmat import axpy, cross, dot, load3, sub
 
 REACH, JUMP = 2.0, 20.0  # limits within h (2 |rate| + 20) of a joint are awake: an impact may change its rate by 20 m/s, rad/s in the step
 DEEP = 0.01  # m, rad: a joint further beyond its limit comes back as from there, not like a shot
@@ -92,23 +107,38 @@ def write_row(system, at, r, h, x, law, body_a, body_b, values, J_measures, targ
     which, mode, target, rate = int(system[at + TARGET]), int(system[at + MODE]), 0.0, 0.0
     if which >= 0:
         target, rate = system[at + GAIN] * targets[which], system[at + GAIN] * rates[which]
-    for k in range(12):
-        J[r, k] = sign * J_measures[m, k]
+    g = 0.0
+    if mode >= COUPLED:
+        g = write_coupled(system, at, r, mode, body_a, body_b, values, J_measures, x, J)
+    else:
+        for k in range(12):
+            J[r, k] = sign * J_measures[m, k]
     last = along(J, r, x, body_a, body_b)
     if mode == INERTIA:
         b[r] = -last if target != target else -target
         sigma[r] = 1.0 / system[at + ARMATURE]
         return
-    g = sign * (values[m] - system[at + REST] - target)
-    if target != target or (law == UNILATERAL and g > system[at + MARGIN] + h * (REACH * abs(last) + JUMP)):
+    if mode == VELOCITY:
+        g = max(last - sign * system[at + REST], 0.0)  # of a bound: how far the rate is from it
+        far = law == UNILATERAL and g > REACH * abs(last) + JUMP
+    elif mode >= COUPLED:
+        far = False
+    else:
+        g = sign * (values[m] - system[at + REST] - target)
+        far = law == UNILATERAL and g > system[at + MARGIN] + h * (REACH * abs(last) + JUMP)
+    if target != target or far:
         sleep(r, 1.0 if law == UNILATERAL else 0.0, J, b, sigma)
         return
     if law == UNILATERAL:
         g, last = max(g, -DEEP), max(last, 0.0)
     Y = 1.0 / (1.0 + 4.0 * (system[at + TAU] / h + system[at + STEPS]))
     sigma[r] = system[at + GAMMA] / h + 4.0 * system[at + COMPLIANCE] * Y / (h * h)
+    if system[at + ACROSS] > 0.0:
+        sigma[r] += values[m] / (h * system[at + GREATEST])
     if mode == VELOCITY:
-        b[r] = -sign * target
+        b[r] = -sign * (system[at + REST] + target + 0.5 * h * rate)
+    elif mode == PICKED:
+        b[r] = 0.0
     elif law == UNILATERAL and g > 0.0:
         b[r] = g / h
     else:
@@ -189,24 +219,49 @@ def rotor_energy(system, states, J_measures):
     return total
 
 
+@inline
+def is_spring(system, at, row):
+    """Whether a row, with the record of its constraint at `at`, is the stiffness of a joint: on a coordinate, without a target."""
+    free = system[at + HOLDS] == 0.0 and int(system[at + LAW]) == BILATERAL
+    return free and int(system[row + MODE]) == POSITION and system[row + TARGET] < 0.0
+
+
 @kernel
-def joint_forces(system, h, J, lam, forces):
-    """forces (joints,): |sum f lam|/h of the rows by which a joint holds its bodies (limits among them), N. J, lam: of the step."""
+def strain_energy(system, values):
+    """sum (value - rest)^2/(2 eps) of the stiffness of joints, J; values: of `measure`."""
+    total = 0.0
+    for c in range(int(system[CONSTRAINTS])):
+        at = int(system[AT_CONSTRAINTS]) + c * CONSTRAINT_SIZE
+        row = int(system[AT_ROWS]) + int(system[at + FIRST_ROW]) * ROW_SIZE
+        if is_spring(system, at, row):
+            strain = values[int(system[row + OF_MEASURE])] - system[row + REST]
+            total += 0.5 * strain * strain / system[row + COMPLIANCE]
+    return total
+
+
+@kernel
+def joint_forces(system, h, states, J, lam, forces):
+    """forces (joints, 2): |sum f lam|/h, N, and |sum n lam|/h about its place, N m, of the rows by which a joint holds its bodies (limits
+    among them). states, J, lam: of the step."""
     for j in range(int(system[JOINTS])):
-        forces[j] = 0.0
+        forces[j, 0] = 0.0
+        forces[j, 1] = 0.0
     c, count = 0, int(system[CONSTRAINTS])
     while c < count:  # the constraints of one joint stand together
         j = int(system[int(system[AT_CONSTRAINTS]) + c * CONSTRAINT_SIZE + OF_JOINT])
-        column = 9 if system[int(system[AT_JOINTS]) + j * JOINT_SIZE + BODY_B] >= 0.0 else 3
-        fx, fy, fz = 0.0, 0.0, 0.0
+        joint = int(system[AT_JOINTS]) + j * JOINT_SIZE
+        body, arm, column = int(system[joint + BODY_B]), joint + ARM_B, 6
+        if body < 0:
+            body, arm, column = int(system[joint + BODY_A]), joint + ARM_A, 0
+        force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         while c < count:
             at = int(system[AT_CONSTRAINTS]) + c * CONSTRAINT_SIZE
             if int(system[at + OF_JOINT]) != j:
                 break
             if system[at + HOLDS] > 0.0:
                 for r in range(int(system[at + FIRST_ROW]), int(system[at + LAST_ROW])):
-                    fx += J[r, column] * lam[r]
-                    fy += J[r, column + 1] * lam[r]
-                    fz += J[r, column + 2] * lam[r]
+                    torque = axpy(lam[r], (J[r, column], J[r, column + 1], J[r, column + 2]), torque)
+                    force = axpy(lam[r], (J[r, column + 3], J[r, column + 4], J[r, column + 5]), force)
             c += 1
-        forces[j] = math.sqrt(fx * fx + fy * fy + fz * fz) / h
+        torque = sub(torque, cross(load3(system, arm), rotate_inverse(load(states[body], 3), force)))
+        forces[j, 0], forces[j, 1] = math.sqrt(dot(force, force)) / h, math.sqrt(dot(torque, torque)) / h

@@ -27,13 +27,16 @@ SECOND = 8  # its second angle
 VECTOR = 9  # a . log(q)
 BEND = 10  # |log(q)|
 SPIN = 11  # rate alone: b . (omega_B - omega_A)
-HEIGHT = 12  # wheel or ball of radius `value`, centre at the place on B, axle b (0: a ball), over the plane of A with normal a
-HEADING = 13  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
-SIDEWAYS = 14  # rate alone: velocity of its lowest point along normal x heading
-BLADE = 15  # rate alone: velocity of the place on B along b
+SPEED = 12  # rate alone: of the turn of B from A, along what it is now: |omega_B - omega_A|
+SLIP = 13  # rate alone: spin of B from A along what it is now (VALUE 0) or across it (1, 2); its value is the length of the spin
+HEIGHT = 14  # wheel or ball of radius `value`, centre at the place on B, axle b (0: a ball), over the plane of A with normal a
+HEADING = 15  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
+SIDEWAYS = 16  # rate alone: velocity of its lowest point along normal x heading
+BLADE = 17  # rate alone: velocity of the place on B along b
 
 # what a row asks of a measure
 POSITION, VELOCITY, INERTIA = 0, 1, 2
+COUPLED, PICKED = 3, 4  # of a coupling of joints: kernels/bodies/couplings.py
 
 HEADER = Record(
     Part("JOINTS", 1, "number of joints"),
@@ -43,6 +46,7 @@ HEADER = Record(
     Part("MOTORS", 1, "number of motors"),
     Part("DRIVES", 1, "number of drives"),
     Part("ROTORS", 1, "number of rows with an inertia of their own"),
+    Part("COMPANIONS", 1, "number of bodies that couplings need beside those that are there"),
     Part("AT_JOINTS", 1, "where the records of joints start,"),
     Part("AT_MEASURES", 1, "of measures,"),
     Part("AT_CONSTRAINTS", 1, "of constraints,"),
@@ -50,8 +54,8 @@ HEADER = Record(
     Part("AT_MOTORS", 1, "of motors,"),
     Part("AT_DRIVES", 1, "of drives"),
 )
-JOINTS, MEASURES, CONSTRAINTS, ROWS, MOTORS, DRIVES, ROTORS = HEADER.starts[:7]
-AT_JOINTS, AT_MEASURES, AT_CONSTRAINTS, AT_ROWS, AT_MOTORS, AT_DRIVES = HEADER.starts[7:]
+JOINTS, MEASURES, CONSTRAINTS, ROWS, MOTORS, DRIVES, ROTORS, COMPANIONS = HEADER.starts[:8]
+AT_JOINTS, AT_MEASURES, AT_CONSTRAINTS, AT_ROWS, AT_MOTORS, AT_DRIVES = HEADER.starts[8:]
 HEADER_SIZE = HEADER.size
 
 JOINT = Record(
@@ -90,9 +94,9 @@ CONSTRAINT_SIZE = CONSTRAINT.size
 
 ROW = Record(
     Part("OF_MEASURE", 1, "what it is on"),
-    Part("MODE", 1, "POSITION, VELOCITY or INERTIA"),
+    Part("MODE", 1, "POSITION, VELOCITY, INERTIA, COUPLED or PICKED"),
     Part("SIGN", 1, "1 or -1: residual = sign (measure - rest - gain target)"),
-    Part("REST", 1, "see above; of a velocity row not used"),
+    Part("REST", 1, "see above; of a velocity row: the rate that it asks for, or that bounds it"),
     Part("TARGET", 1, "which target; -1: none"),
     Part("GAIN", 1, "of the target"),
     Part("COMPLIANCE", 1, "eps, m/N or rad/(N m)"),
@@ -103,9 +107,23 @@ ROW = Record(
     Part("LEAST", 1, "of a boxed row: least force, N or N m"),
     Part("GREATEST", 1, "and greatest"),
     Part("MARGIN", 1, "of a unilateral row: it is asleep while its residual is larger, and too large to vanish within the step"),
+    Part("OTHER", 1, "of a coupling: where its record starts"),
+    Part("SLOTS", 1, "of a PICKED row: which slot of the companion, of a COUPLED one: how many"),
+    Part("ACROSS", 1, "1: dry friction across the slip, a drag of GREATEST over the speed that its measure has as a value"),
 )
-OF_MEASURE, MODE, SIGN, REST, TARGET, GAIN, COMPLIANCE, TAU, STEPS, GAMMA, ARMATURE, LEAST, GREATEST, MARGIN = ROW.starts
+OF_MEASURE, MODE, SIGN, REST, TARGET, GAIN, COMPLIANCE, TAU, STEPS, GAMMA, ARMATURE, LEAST, GREATEST, MARGIN, OTHER, SLOTS, ACROSS = (
+    ROW.starts
+)
 ROW_SIZE = ROW.size
+
+COUPLING = Record(
+    Part("MEASURE_C", 1, "coordinate of the joint that follows"),
+    Part("MEASURE_P", 1, "and of the one that leads; -1: none"),
+    Part("ENDS", 4, "bodies A, B of the joint that follows, and of the one that leads; -1: the world"),
+    Part("TERMS", 1, "number of coefficients"),
+    Part("AT_COEFFICIENTS", 1, "the first coefficient; the others behind it"),
+)
+MEASURE_C, MEASURE_P, ENDS, TERMS, AT_COEFFICIENTS = COUPLING.starts
 
 MOTOR = Record(
     Part("MOTOR_JOINT", 1, "its joint; -1: none, it moves nothing"),

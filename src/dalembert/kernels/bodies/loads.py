@@ -12,7 +12,7 @@ from dalembert.kernels.quat import load, rotate
 from dalembert.kernels.smallmat import cross, load3, sub
 from dalembert.kernels.tree.kinematics import sweep, world
 from dalembert.kernels.tree.layout import AT_Q, AT_TAU, AT_V, FORCE, LOADS, PASSIVE, SCRATCH
-from dalembert.kernels.tree.loads import apply_loads, passive
+from dalembert.kernels.tree.loads import apply_loads, load_energy, passive
 from dalembert.kernels.tree.record import record
 
 
@@ -38,3 +38,15 @@ def add_loads(tree, work, states, coms, forces):
         for k in range(3):
             forces[6 * i + k] += moment[k]
             forces[6 * i + 3 + k] += pushed[k]
+
+
+@kernel
+def load_potential(tree, work, states, coms):
+    """Energy that forces of the model have stored (springs), J; gravity not among them."""
+    if tree[LOADS] == 0.0:
+        return 0.0
+    q, v = int(tree[AT_Q]), int(tree[AT_V])
+    from_states(states, coms, work, q, work, v)
+    sweep(tree, work, q, v)
+    world(tree, work)
+    return load_energy(tree, work)

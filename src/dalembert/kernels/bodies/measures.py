@@ -19,6 +19,8 @@ With d from the place on A to that on B, p_A, p_B the joint frames in the world,
     VECTOR       a . w, w = log(q)         n = R(p_B) dexp^-T(w) a
     BEND         |w|                       n = R(p_B) w/|w|
     SPIN         (no value)                n = b
+    SPEED        (no value)                n along omega_B - omega_A as it is; 0 where nothing turns
+    SLIP         |omega_B - omega_A|       n along it, or across it
     HEIGHT ...   lowest point of a wheel or ball: kernels/tree/constraints.py
 
 All hold at every pose, also where the joint does not. Three LOCK rows vanish where the frames agree and nowhere else, two TILT rows across
@@ -60,6 +62,8 @@ from dalembert.kernels.bodies.layout import (
     SECOND,
     SHIFT,
     SHIFT_WORLD,
+    SLIP,
+    SPEED,
     TILT,
     VALUE,
     VECTOR,
@@ -230,6 +234,33 @@ def write(J, m, column, q, torque, force):
         J[m, column + 3 + k] = force[k]
 
 
+@kernel
+def relative_spin(states, body_a, body_b, q_a, q_b):
+    """omega_B - omega_A, world axes."""
+    spin = ZERO
+    if body_b >= 0:
+        spin = rotate(q_b, (states[body_b, 7], states[body_b, 8], states[body_b, 9]))
+    if body_a >= 0:
+        spin = sub(spin, rotate(q_a, (states[body_a, 7], states[body_a, 8], states[body_a, 9])))
+    return spin
+
+
+@kernel
+def side(n, which):
+    """One of three unit vectors across each other, the first along n; of n = 0: along x, y, z."""
+    if dot(n, n) == 0.0:
+        return (1.0 if which == 0 else 0.0, 1.0 if which == 1 else 0.0, 1.0 if which == 2 else 0.0)
+    if which == 0:
+        return n
+    a = (1.0, 0.0, 0.0)
+    if abs(n[0]) > 0.6:
+        a = (0.0, 1.0, 0.0)
+    a = unit(cross(n, a))
+    if which == 1:
+        return a
+    return cross(n, a)
+
+
 @inline
 def is_angle(what):
     """Measures that go on beyond half a turn."""
@@ -257,6 +288,13 @@ def measure_joint(system, joint, states, values, J):
         f, n, at_a, at_b = ZERO, ZERO, place_a, place_b
         if on_places(what):
             value, f, at_a, at_b = shift_of(system, at, what, p_a, p_b, place_a, place_b)
+        elif SPEED <= what <= SLIP:
+            n = relative_spin(states, body_a, body_b, q_a, q_b)
+            value = math.sqrt(dot(n, n)) if what == SLIP else 0.0
+            if dot(n, n) > 0.0:
+                n = unit(n)
+            if what == SLIP:
+                n = side(n, int(system[at + VALUE]))
         else:
             value, n = turn_of(system, at, what, q, p_a, p_b)
             if is_angle(what):

@@ -277,7 +277,7 @@ def reaches(h, margin, size, free, states, x, q, reach):
 def known_work(h, push, weight, x, before, impulse):
     """h (push - weight).(x + before)/2: work of known forces other than the weight; impulse (6,): that of their forces is added."""
     total = 0.0
-    for k in range(push.shape[0] // 6):
+    for k in range(weight.shape[0] // 6):
         for i in range(6):
             p = 6 * k + i
             total += (push[p] - weight[p]) * (x[p] + before[p])

@@ -13,7 +13,7 @@ BILATERAL, UNILATERAL, BOXED, CONE = 0, 1, 2, 3
 BELOW, INSIDE, ABOVE, SLIDING = 0, 1, 2, 3
 
 # What `solve.run` is asked for
-START, NEWTON, INTERIOR_START, INTERIOR, SHIFT = 0, 1, 2, 3, 4
+START, NEWTON, INTERIOR_START, INTERIOR, SHIFT, ISLANDS = 0, 1, 2, 3, 4, 5
 
 # What it answers beside the statuses of `kernels/status.py`
 MORE, NEW_PAIR = 100, 101

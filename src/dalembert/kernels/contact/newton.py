@@ -20,7 +20,7 @@ from dalembert.kernels.contact.factor import assemble, decompose, solve
 from dalembert.kernels.contact.laws import box, cone, cone_derivative
 from dalembert.kernels.contact.products import add_transposed, block_times, row_velocities, times_blocks, times_rows, velocities
 from dalembert.kernels.contact.residual import natural
-from dalembert.kernels.linalg.six import load6, store6
+from dalembert.kernels.linalg.six import dot6, load6, store6
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 # places in work.rows and work.bodies
@@ -209,6 +209,37 @@ def _follow(step, work):
     return _base(step, work, work.rows[LAM])
 
 
+@kernel
+def _merit(step, work):
+    """1/2 |d|_M^2 + 1/2 |P(y)|_R^2 + lam_p . J d after `evaluate`."""
+    d, lam, total = work.bodies[DX], work.rows[LAM], 0.0
+    for i in range(step.masses.shape[0]):
+        v = load6(d, 6 * i)
+        total += 0.5 * dot6(v, block_times(step.masses, i, v))
+    for r in range(step.sigma.shape[0]):
+        total += 0.5 * work.R[r] * lam[r] * lam[r] + work.base[r] * work.rows[JD, r]
+    return total
+
+
+@kernel
+def _begin(step, pattern, work):
+    """d of work.start, or 0, the velocities of the base, where that is better: at rest the first is, in motion often the second. Bodies
+    without constraints are at x = free already."""
+    d, jd = work.bodies[DX], work.rows[JD]
+    for i in range(step.free.shape[0]):
+        d[i] = work.start[i] - work.bodies[XP, i] if pattern.place[i // 6] >= 0 else 0.0
+    times_rows(step, d, jd)
+    evaluate(step, work)
+    started = _merit(step, work)
+    for i in range(step.free.shape[0]):
+        work.bodies[DD, i], d[i] = d[i], 0.0
+    for r in range(step.sigma.shape[0]):
+        work.rows[JDD, r], jd[r] = jd[r], 0.0
+    evaluate(step, work)
+    if not _merit(step, work) < started:
+        _move(step, work, 1.0)
+
+
 @inline
 def _keep(step, work, lam):
     for r in range(step.sigma.shape[0]):
@@ -238,9 +269,7 @@ def newton(step, pattern, factor, work, tol, most, from_zero, info):
     residual = _base(step, work, work.lam)
     _keep(step, work, work.lam)
     best = residual
-    for i in range(step.free.shape[0]):
-        work.bodies[DX, i] = work.start[i] - work.bodies[XP, i]
-    times_rows(step, work.bodies[DX], work.rows[JD])
+    _begin(step, pattern, work)
     made, stalls, last, inner, size, fresh = 0, 0, inf, tol, inf, False
     for _ in range(8 * int(most) + 40):
         size = evaluate(step, work)

@@ -77,6 +77,8 @@ class Work(NamedTuple):
     frame: Floats  # (m, 8)
     turns: Floats  # (8, rows)
     pairs: Floats  # (6, rows, 2) of rows with bounds
+    island: Ints  # (n,) island of a body
+    worst: Floats  # (n,) residual of an island
 
 
 _I1, _I2 = types.int64[::1], types.int64[:, ::1]
@@ -84,7 +86,7 @@ _F1, _F2, _F3 = types.float64[::1], types.float64[:, ::1], types.float64[:, :, :
 STEP_TYPE = types.NamedTuple([_I2, _I1, _I1, _F2, _F1, _F1, _F1, _F1, _F1, _F3, _F3, _F1], Step)
 PATTERN_TYPE = types.NamedUniTuple(_I1, 8, Pattern)
 FACTOR_TYPE = types.NamedTuple([_F1, _F1, _F1, _I1, _I1, _I1, _I1, _I1], Factor)
-WORK_TYPE = types.NamedTuple([_F1] * 8 + [_F2, _I1, _F1, _F1, _F2, _F2, _F1, _F1, _F2, _F2, _F2, _F3], Work)
+WORK_TYPE = types.NamedTuple([_F1] * 8 + [_F2, _I1, _F1, _F1, _F2, _F2, _F1, _F1, _F2, _F2, _F2, _F3, _I1, _F1], Work)
 
 #: status = run(what, step, pattern, factor, work, options, info)
 RUN = INT(INT, STEP_TYPE, PATTERN_TYPE, FACTOR_TYPE, WORK_TYPE, _F1, _F1)

@@ -64,25 +64,39 @@ def shift_of(mu, u1, u2, least):
     return max(mu * sqrt(u1 * u1 + u2 * u2) - least, 0.0)
 
 
+@inline
+def miss_of(step, work, least, lam, u, c):
+    """The residual of one constraint, inf where it is not finite."""
+    i = step.first[c]
+    if step.kind[c] == CONE:
+        d, n = work.D[i], u[i] + shift_of(step.mu[c], u[i + 1], u[i + 2], least)
+        a, b1, b2, _ = cone(lam[i] - n / d, lam[i + 1] - u[i + 1] / d, lam[i + 2] - u[i + 2] / d, step.mu[c], 1.0)
+        e = d * max(abs(lam[i] - a), abs(lam[i + 1] - b1), abs(lam[i + 2] - b2))
+        return e if e < inf and n + u[i + 1] + u[i + 2] < inf else inf
+    worst = 0.0
+    for r in range(i, step.first[c + 1]):
+        d = work.D[r]
+        p, _ = box(lam[r] - u[r] / d, work.lo[r], work.hi[r])
+        e = d * abs(lam[r] - p)
+        if not e <= worst:
+            worst = e if e < inf else inf
+    return worst
+
+
 @kernel
 def natural(step, work, least, lam, u):
-    """The residual of impulses lam with u = J x + b + sigma lam; not finite where they are not."""
+    """The residual of impulses lam with u = J x + b + sigma lam; inf where they are not finite."""
     worst = 0.0
     for c in range(step.kind.shape[0]):
-        i = step.first[c]
-        if step.kind[c] == CONE:
-            d, n = work.D[i], u[i] + shift_of(step.mu[c], u[i + 1], u[i + 2], least)
-            a, b1, b2, _ = cone(lam[i] - n / d, lam[i + 1] - u[i + 1] / d, lam[i + 2] - u[i + 2] / d, step.mu[c], 1.0)
-            e = d * max(abs(lam[i] - a), abs(lam[i + 1] - b1), abs(lam[i + 2] - b2))
-            if not e <= worst:
-                worst = e
-            if not n + u[i + 1] + u[i + 2] < inf:
-                return inf
-        else:
-            for r in range(i, step.first[c + 1]):
-                d = work.D[r]
-                p, _ = box(lam[r] - u[r] / d, work.lo[r], work.hi[r])
-                e = d * abs(lam[r] - p)
-                if not e <= worst:
-                    worst = e
-    return worst if worst < inf else inf
+        worst = max(worst, miss_of(step, work, least, lam, u, c))
+    return worst
+
+
+@kernel
+def by_islands(step, work, least, lam, u, count):
+    """work.worst: the residual of each of the first `count` islands of work.island."""
+    for k in range(count):
+        work.worst[k] = 0.0
+    for c in range(step.kind.shape[0]):
+        k = work.island[step.bodies[c, 0] if step.bodies[c, 0] >= 0 else step.bodies[c, 1]]
+        work.worst[k] = max(work.worst[k], miss_of(step, work, least, lam, u, c))

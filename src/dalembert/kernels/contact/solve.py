@@ -6,6 +6,7 @@
     INTERIOR_START   cold start of the interior point
     INTERIOR         at most MOST iterations; then lam = the best so far, x = x(lam), their residual
     SHIFT            b <- b + max(mu |u_t| - least, 0) at work.lam, and the residual of that law (`residual.py`)
+    ISLANDS          islands of bodies and the residual of each, after START or SHIFT; their number is the answer
 
 `contact/solver.py` puts them together.
 """
@@ -17,6 +18,7 @@ from dalembert.kernels.contact.codes import (
     FROM_ZERO,
     INTERIOR,
     INTERIOR_START,
+    ISLANDS,
     LEAST,
     MORE,
     MOST,
@@ -31,10 +33,11 @@ from dalembert.kernels.contact.codes import (
 )
 from dalembert.kernels.contact.interior import interior
 from dalembert.kernels.contact.interior_point import start as interior_start
+from dalembert.kernels.contact.islands import islands
 from dalembert.kernels.contact.newton import newton
 from dalembert.kernels.contact.pattern import find_slots
 from dalembert.kernels.contact.products import row_velocities, times_rows, velocities
-from dalembert.kernels.contact.residual import natural, prepare, project, shift_of
+from dalembert.kernels.contact.residual import by_islands, natural, prepare, project, shift_of
 from dalembert.kernels.status import OK
 
 
@@ -104,4 +107,8 @@ def run(what, step, pattern, factor, work, options, info):
         return OK
     if what == INTERIOR:
         return _interior(step, pattern, factor, work, options, info)
+    if what == ISLANDS:
+        count = islands(step.bodies, work.island[: step.masses.shape[0]])
+        by_islands(step, work, options[LEAST], work.lam, work.rows[0], count)
+        return count
     return shift(step, work, options[LEAST], info)

@@ -20,6 +20,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.contact.accounts import COLUMNS as WORKS
 from dalembert.contact.accounts import DRIVE, JOINTS, columns_of
+from dalembert.contact.closing import refuse_contradictions
 from dalembert.contact.joint_view import JointView, order_of
 from dalembert.contact.machine import Machine, Report, Settings
 from dalembert.contact.overlaps import overlapping
@@ -90,6 +91,7 @@ class SpookEngine:
             self.machine.start(*self._enter(q, v))
             self.view.seed(self.machine, q)
             self._warn()
+        refuse_contradictions(self.machine, self.model.name)
         self.tau[:], self.outer[:], self.steps, self.events = 0.0, 0.0, 0, []
 
     def _warn(self) -> None:

@@ -25,7 +25,9 @@ from dalembert.registry import register
 HANDLES = (
     "free", "pivot", "tree", "gravity", "damping", "stiffness", "joint friction", "limits", "spherical limits", "spring", "wrench",
     "forces",    "motors", "loops", "nonholonomic", "contact", "control", "compliance", "strength", "drive", "loop drive",
+    "velocity drive", "velocity limits", "force limits",
     "armature", "loop damping", "loop friction", "loop armature", "loop stiffness", "loop limits", "loop motors",
+    "loop couplings",
 )  # fmt: skip
 
 
@@ -69,7 +71,17 @@ register(
         ),
         Option("threshold", 0.05, "slower impacts have no restitution", "m/s", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("push", 1.0, "penetration is undone no faster than this", "m/s", _positive, "a number > 0"),
+        Option(
+            "newton",
+            0,
+            "iterations of a step on the nonlinear stepper (4.27); 0: its linearisation (4.31)",
+            valid=lambda n: n >= 0,
+            expected="a whole number >= 0",
+        ),
         Option("contacts", "all", "keep the contacts of every node in traj.contacts, or none", words=("all", "none")),
+        Option(
+            "threads", 1, "that solve islands side by side; no digit depends on it", valid=lambda n: 1 <= n <= 256, expected="1 ... 256"
+        ),
         Option(
             "max_time", 0.0, "wall time per step after which the best solution so far is taken; 0: none", "s", lambda x: x >= 0.0, ">= 0"
         ),
