@@ -28,7 +28,7 @@ COUNTS = {
     "direct+split": "factors",
     "lemke": "pivots",
     "keller": "pivots",
-}  # fmt: skip
+}
 #: sweeps of gauss-seidel, where nothing is said: more than a run would spend
 SWEEPS = 1000
 
