@@ -77,6 +77,20 @@ def test_a_stack_falls_asleep_and_stays_bit_for_bit():
     assert abs(report["sleep"].measured - slept) < H and "up to 3 of 3 bodies slept at once" in report.text
 
 
+def test_what_creeps_is_stopped_and_the_account_has_its_energy():
+    """A ball of 1 kg that rolls with v has 7/10 v^2."""
+    m = floor()
+    add_ball(m, "ball", (0, 0, 0.1), friction=0.5)
+    v = 3e-5  # with radius |omega|, the radius of the bounding box, 8.2e-5
+    traj = dal.simulate(m, "spook", h=H, t_end=1.0, v0={"ball": (0, 10.0 * v, 0, v, 0, 0)}, sleep=SLEEP)
+    first = int(np.argmax(traj.solver["asleep"] > 0))
+    assert traj.solver["asleep"][-1] == 1 and not traj.kinetic[first + 1 :].any()
+    np.testing.assert_allclose(traj.kinetic[first], 0.7 * v**2, rtol=1e-3)
+    lost = -traj.account["numerical"][first]
+    assert abs(lost - 0.7 * v**2) < 9.81 * 1e-9 * H  # with the work of the weight at 1e-9 m/s
+    assert balance(traj) < 1e-14  # energies of 1 J
+
+
 def test_contacts_of_what_sleeps_are_shown_with_the_weight_that_they_carry():
     """Of the last step before the sleep, whose velocities are zero to some 1e-9 m/s."""
     traj = dal.simulate(stack(), "spook", h=H, t_end=2.0, sleep=SLEEP)
@@ -236,6 +250,31 @@ def test_what_is_hit_moves_as_if_it_had_never_slept(impact, restitution):
     if restitution > 0.0:
         assert len(runs[0].events.rows) == len(runs[1].events.rows) > 0
         np.testing.assert_allclose(runs[0].events.rows, runs[1].events.rows, atol=CALM)
+
+
+def test_waking_takes_one_more_detection_from_what_was_remembered():
+    """A box slides against a stack of six: all wake at once, and the step begins as if they had been awake."""
+    m = stack(6)
+    add_box(m, "slider", (-1.2, 0, 0.1), friction=0.1)
+    m.add_contact("slider", "world", friction=0.0)
+    sim = simulation(m, v0={"slider": (0, 0, 0, 1.0, 0, 0)})
+    sim.step(45)
+    d, calls = machine(sim).detector, []
+    detect, before = d.detect, None
+
+    def spied(*given):
+        calls.append(d.glance())
+        return detect(*given)
+
+    d.detect = spied
+    while len(asleep(sim)) == 6:
+        calls.clear()
+        before = d.memory()
+        sim.step()
+    assert not asleep(sim) and len(calls) == 2
+    assert len(calls[0][1]["keys"]) == 24 and not len(calls[1][1]["keys"])  # held, and put back
+    for name in before:
+        assert np.array_equal(calls[1][0][name], before[name])
 
 
 def test_waking_goes_on_within_the_step():
