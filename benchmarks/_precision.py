@@ -23,7 +23,8 @@ COMPOSITIONS: dict[str | None, tuple[int, ...]] = {  # steps per second of the s
 ENERGY_TARGETS = [10.0**-k for k in range(2, 9)]
 STATE_TARGETS = [10.0**-k for k in range(2, 11)]
 PEERS = ("mujoco", "pinocchio", "drake", "dart", "scipy")
-LONG = 5.0  # CPU seconds from which a run is not repeated
+LONG = 1.0  # CPU seconds from which a run is not repeated
+DEAR = 3.0  # CPU seconds from which finer settings of a contestant are not run: they cost more, and the most accurate winner takes 0.5 s
 Log = Callable[[str], None]
 
 
@@ -63,7 +64,8 @@ def measure(
     rounds: int,
     judge: Callable[[Array, Array], dict[str, float]],
 ) -> dict[str, list[dict[str, Any]]]:
-    """Error and median CPU seconds of every contestant and setting. Runs that fail have error nan, runs above LONG are made once."""
+    """Error and median CPU seconds of every contestant and setting. Runs that fail have error nan, runs above LONG are made once, and
+    after one above DEAR the series ends: "cut" says so in its last point."""
     points: dict[str, list[dict[str, Any]]] = {name: [] for name in contestants}
     again: list[tuple[dict[str, Any], Run, list[float]]] = []
     for name, settings in contestants.items():
@@ -73,6 +75,9 @@ def measure(
             if "why" not in point:
                 points[name][-1]["seconds"] = seconds
                 again += [(points[name][-1], run, [])] if seconds < LONG else []
+                if seconds > DEAR and setting != settings[-1][0]:
+                    points[name][-1]["cut"] = True
+                    break
     for _ in range(rounds):
         for _, run, times in again:
             times.append(cpu_seconds(lambda run=run: run(t_end, spacing)))
@@ -119,15 +124,25 @@ def tables(points: dict[str, list[dict[str, Any]]], targets: list[float], log: L
     log(f"  {'':30s}" + "".join(f"{t:10.0e}" for t in targets))
     found = {name: {f"{t:g}": time_to(rows, t) for t in targets} for name, rows in points.items()}
     for name, row in found.items():
-        log(f"  {name:30s}" + "".join(f"{1e3 * s:10.2f}" if np.isfinite(s) else f"{'-':>10s}" for s in row.values()))
+        more = f">{1e3 * least_beyond(points[name]):.0f}" if np.isfinite(least_beyond(points[name])) else "-"
+        log(f"  {name:30s}" + "".join(f"{1e3 * s:10.2f}" if np.isfinite(s) else f"{more:>10s}" for s in row.values()))
     return found
 
 
-def judge_winner(found: dict[str, dict[str, float]], what: str) -> list[tuple[str, bool]]:
-    """At each target a method of this library is the cheapest; the best variational one is named beside it."""
-    met = []
+def least_beyond(points: list[dict[str, Any]]) -> float:
+    """What a series that was cut short would cost at least where it did not come; infinite for a whole one."""
+    return float(points[-1]["seconds"]) if points[-1].get("cut") else float("inf")
+
+
+def judge_winner(section: dict[str, Any], what: str) -> list[tuple[str, bool]]:
+    """At each target a method of this library is the cheapest; the best variational one is named beside it.
+
+    A peer whose series was cut short is taken to reach what it did not with the next setting, at the cost of the last.
+    """
+    met, found = [], section["seconds_to"]
+    beyond = {name: least_beyond(rows) for name, rows in section["points"].items() if name.startswith(PEERS)}
     for target in next(iter(found.values())):
-        costs = {name: row[target] for name, row in found.items()}
+        costs = {name: min(row[target], beyond.get(name, np.inf)) for name, row in found.items()}
         peer = min((name for name in costs if name.startswith(PEERS)), key=costs.__getitem__)
         best = min((name for name in costs if not name.startswith(PEERS)), key=costs.__getitem__)
         variational = min((name for name in costs if name.startswith(VARIATIONAL)), key=costs.__getitem__, default=None)

@@ -232,10 +232,10 @@ def main() -> int:
         met += [(f"{name}: exponent {exponents[name]:.3f} <= 1.1", exponents[name] <= 1.1) for name in ("trapezoidal", "midpoint")]
     if "state" in given.sections:
         result["state"] = state_section(1.0 if quick else 10.0, rounds, quick, log)
-        met += judge_winner(result["state"]["seconds_to"], "end state to")
+        met += judge_winner(result["state"], "end state to")
     if "energy" in given.sections:
         result["energy"] = energy_section(5.0 if quick else 1000.0, min(rounds, 3), quick, log)
-        met += judge_winner(result["energy"]["seconds_to"], "energy to")
+        met += judge_winner(result["energy"], "energy to")
     if "whip" in given.sections:
         t_end = 1.0 if quick else 10.0
         result["whip"] = whip_section(20 if quick else 100, t_end, log)

@@ -15,8 +15,8 @@ from dalembert.verification import sleeping_threshold
 
 HEAVY_TOP = json.loads((Path(__file__).parent / "data" / "heavy_top.json").read_text())
 NAMES = scenes.names()
-BODIES = [name for name in NAMES if isinstance(scenes.find(name).model(), Model)]
-CONTACT = [name for name in BODIES if can_touch(scenes.find(name).model())]  # judged by test_contact_scenes.py
+BODIES = [name for name in NAMES if isinstance(scenes.find(name).reduced().model(), Model)]
+CONTACT = [name for name in BODIES if can_touch(scenes.find(name).reduced().model())]  # judged by test_contact_scenes.py
 SMOOTH = [name for name in NAMES if name not in CONTACT]
 EXACT = [name for name in NAMES if scenes.find(name).exact is not None]
 NEEDED = {

@@ -1,5 +1,6 @@
 """`dalembert run`."""
 
+import dataclasses
 import json
 import signal
 import subprocess
@@ -16,6 +17,19 @@ def test_run_prints_the_report_and_says_that_it_was_not_saved(call, tmp_path):
     assert "free-body: cayley, h = 0.05 s, 20 steps, ok" in out
     assert "verdict: pass" in out and "not saved" in out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scene_that_is_run_as_it_stands_is_judged_by_its_check(call, monkeypatch):
+    from dalembert.scenes import Finding
+    from dalembert.scenes._base import SCENES
+
+    assert "creep, um/s: 0.2" in call("run", "block-on-incline").output
+    assert "creep" not in call("run", "block-on-incline", "-t", "1").output  # another run
+    worse = dal.scenes.find("block-on-incline")
+    monkeypatch.setitem(
+        SCENES, "worse", dataclasses.replace(worse, name="worse", t_end=1.0, check=lambda traj: [Finding("creep", 2.0, 1.0)])
+    )
+    assert "creep: 2, at most 1: TOO MUCH" in call("run", "worse", code=1).output
 
 
 def test_run_saves_what_simulate_gives(call, tmp_path):

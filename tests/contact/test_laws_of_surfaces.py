@@ -64,6 +64,22 @@ def test_belts_between_bodies_know_whose_surface_moves():
         assert s.v[1, 0] == pytest.approx(sign * 0.2, abs=1e-4)
 
 
+@pytest.mark.parametrize("speed", [1.0, 4.0])
+@pytest.mark.parametrize("shape", [dal.Sphere(0.1, friction=0.8), dal.Cylinder(0.1, 0.2, friction=0.8)], ids=["ball", "cylinder"])
+def test_rolling_friction_slows_what_is_fast_too(shape, speed):
+    """a = -rolling g/(r (1 + I/(m r^2))). At 4 m/s a contact moves by 7 cm in a step; its force of the step before still counts.
+
+    A cylinder at 4 m/s errs by 1.8 %, and by h^2 less at smaller steps (0.43, 0.11, 0.027 %).
+    """
+    m = dal.Model("rolling")
+    m.add_shape("world", dal.Plane(friction=0.8))
+    m.add_body("body", 1.0, shape.inertia(1.0), pose=((0, 0, 0.1), (0.5**0.5, 0.5**0.5, 0, 0)), shapes=[shape])  # its z axis along -y
+    m.add_contact("body", "world", rolling=0.004)
+    traj = dal.simulate(m, "spook", h=1 / 60, t_end=1.0, v0={"body": (0, 0, -speed / 0.1, speed, 0, 0)})
+    slope = np.polyfit(traj.t[6:], traj.momentum[6:, 3], 1)[0]
+    assert -slope == pytest.approx(0.04 * G / (1.0 + shape.inertia(1.0)[2] / 0.01), rel=0.025)
+
+
 def test_rolling_friction_stops_a_ball():
     """a = -(5/7) rolling g/r, whatever the heading."""
     for heading in (0.0, 0.7):

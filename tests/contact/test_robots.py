@@ -120,6 +120,27 @@ def test_solo_stands_by_position_motors():
     assert np.abs(later.q[:3] - down.q[:3]).max() < 1e-2 and abs(later.q[3]) > 0.99
 
 
+def test_anymal_is_dropped_and_stands_by_position_motors():
+    """30 kg, from 12 cm, at h = 1/60 s. It stands: the floor carries its weight, and it sinks slower than 0.1 mm/s, as its feet creep."""
+    m = robot("anymal_b_simple_description/robots", "anymal.urdf")
+    m.add_shape("world", dal.Plane(friction=0.8))
+    bend = {"F_HFE": 0.7, "F_KFE": -1.4, "H_HFE": -0.7, "H_KFE": 1.4}
+    pose = {j.name: bend.get(j.name[1:], 0.0) for j in m.joints if j.kind == "revolute"}
+    for name in pose:
+        m.add_motor(name, name, "position", kp=400.0, kv=10.0, limit=80.0)
+    q0 = m.check_q(pose)
+    q0[2] = 0.5
+    exclude_overlaps(m)
+    sim = dal.Simulation(m, "spook", h=1 / 60, q0=q0, control=lambda t, q, v: pose)
+    landed = sim.step(120)
+    later = sim.step(120)
+    assert 0.35 < later.q[2] < 0.4 and abs(later.q[3]) > 0.9999
+    assert np.abs(later.q[:3] - landed.q[:3]).max() < 2e-4
+    traj = sim.trajectory()
+    assert traj.contacts.of(-1)[:, 11].sum() * 60 == pytest.approx(m.total_mass * 9.81, rel=1e-6)
+    assert traj.report().verdict != "fail"
+
+
 def ragdoll():
     """In the air, bent and turned."""
     m = dal.load_model(HERE / "ragdoll.xml")

@@ -1,6 +1,7 @@
 """Archives that are written block by block and read by parts."""
 
 import os
+import zlib
 
 import numpy as np
 import pytest
@@ -44,6 +45,19 @@ def test_blocks_give_the_archive_that_is_written_at_once(tmp_path, size):
     assert list(a) == list(b)
     for name in a:
         np.testing.assert_array_equal(a[name], b[name])
+
+
+def test_sums_that_are_known_take_the_place_of_those_of_the_rows(tmp_path):
+    """A wrong one is found when the file is opened: rows that were damaged on their way do not pass."""
+    for name, wrong in (("right", 0), ("wrong", 1)):
+        with streaming(tmp_path / f"{name}.h5", template(), {"time": N}) as out:
+            for start in range(0, N, 7):
+                sums = {"q": zlib.crc32(np.ascontiguousarray(Q[start : start + 7]).tobytes()) ^ wrong}
+                out.append(rows(start, start + 7), sums)
+            out.finish(ATTRIBUTES)
+    np.testing.assert_array_equal(read_archive(tmp_path / "right.h5")[0]["q"], Q)
+    with pytest.raises(dal.ArchiveError, match="'q' do not match"):
+        open_archive(tmp_path / "wrong.h5")
 
 
 def test_netcdf4_and_xarray_open_it(tmp_path):

@@ -258,10 +258,10 @@ def corners_on_screen(stage, poses):
     return np.concatenate(out)
 
 
-@pytest.mark.parametrize("name", [name for name in scenes.names() if isinstance(scenes.find(name).model(), dal.Model)])
+@pytest.mark.parametrize("name", [name for name in scenes.names() if isinstance(scenes.find(name).reduced().model(), dal.Model)])
 def test_bodies_stay_in_the_picture_and_fill_it(name):
     """Over the run bodies and their shadows touch the margins: where bodies go fills at least 0.4 of the width or the height."""
-    traj = scenes.find(name).simulate()
+    traj = scenes.find(name).reduced().simulate()
     stage, poses, _ = stage_of(traj.model, traj.q[:: max(len(traj) // 50, 1)], (300, 200))
     assert not stage.frame.follows and stage.frame.kept.all()
     seen = corners_on_screen(stage, poses)

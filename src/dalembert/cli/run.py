@@ -51,7 +51,8 @@ def command(
 ) -> None:
     """Run a scene, print what was conserved, and save it.
 
-    Ctrl-C ends the run; what was computed is reported and saved. Exit code 1 if the verdict is "fail".
+    Ctrl-C ends the run; what was computed is reported and saved. A scene that is run as it stands is judged by its own check too, if it
+    has one. Exit code 1 if the verdict is "fail", or the check finds too much.
     """
     found = shell.find_scene(scene, floating_base, package_dir or ())
     step = h if h in (None, "auto") else shell.number("h", h)
@@ -71,7 +72,17 @@ def command(
     verdict = _tell(traj, out)
     if traj.status == "interrupted":
         raise typer.Exit(shell.INTERRUPTED)
-    shell.exit_by(verdict)
+    as_it_stands = not any((stepper, h, t_end, compose, option, q0, v0, ignore))
+    shell.exit_by(verdict if not as_it_stands or every > 1 or _shows(found, traj) else "fail")
+
+
+def _shows(scene: Any, traj: Any) -> bool:
+    """Print what the check of the scene finds in a run of it as it stands; True if all is as it should be."""
+    findings = scene.check(traj) if getattr(scene, "check", None) is not None else []
+    for finding in findings:
+        word = "as it should" if finding.ok else "TOO MUCH"
+        typer.echo(f"{finding.what}: {finding.value:.3g}, at most {finding.most:.3g}: {word}")
+    return all(finding.ok for finding in findings)
 
 
 def _tell(traj: Any, out: Path | None) -> str:

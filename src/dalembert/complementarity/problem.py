@@ -16,18 +16,11 @@ from dalembert.arrays import Array
 from dalembert.errors import OptionError
 from dalembert.kernels.lcp import codes
 
-_FLOAT = np.dtype(np.float64)
+FLOAT = np.dtype(np.float64)
 
 
 def system(M: Any, q: Any) -> tuple[Array, Array, int]:
-    """M (n, n), q (n,) and n. The checks are those of `matrix` and `vector`, in the order in which they cost least."""
-    try:
-        A, b = np.ascontiguousarray(M, _FLOAT), np.ascontiguousarray(q, _FLOAT)
-        n = len(A)
-        if A.ndim == 2 and b.ndim == 1 and len(b) == n and A.size == n * n:
-            return A, b, n
-    except (TypeError, ValueError):
-        pass
+    """M (n, n), q (n,) and n."""
     A = matrix(M)
     return A, vector("q", q, len(A)), len(A)
 
@@ -35,7 +28,7 @@ def system(M: Any, q: Any) -> tuple[Array, Array, int]:
 def matrix(M: Any) -> Array:
     """M as a contiguous square float64 array."""
     try:
-        array = np.ascontiguousarray(M, _FLOAT)
+        array = np.ascontiguousarray(M, FLOAT)
     except (TypeError, ValueError) as error:
         raise OptionError(f"M cannot be read as numbers ({error}); expected a square matrix.") from None
     shape = array.shape
@@ -49,7 +42,7 @@ def matrix(M: Any) -> Array:
 def vector(what: str, value: Any, n: int) -> Array:
     """A vector of length n; a single number stands for n of them, but not for q."""
     try:
-        array = np.ascontiguousarray(value, _FLOAT)
+        array = np.ascontiguousarray(value, FLOAT)
     except (TypeError, ValueError) as error:
         raise OptionError(f"{what} cannot be read as numbers ({error}); expected {n} numbers.") from None
     if array.shape == (n,) and (n != 1 or np.ndim(value) == 1):

@@ -15,8 +15,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import OptionError, UnknownNameError
-from dalembert.kernels._jit import first_class
-from dalembert.kernels.lcp.codes import FEASIBILITY, FIRST, LIMIT, RUN, WARM
+from dalembert.kernels.lcp.codes import FEASIBILITY, FIRST, LIMIT, WARM
 from dalembert.option import Option
 
 
@@ -43,12 +42,6 @@ class Method:
     limitations: str = ""
     references: tuple[str, ...] = ()
     rank: int = 50
-
-    @cached_property
-    def kernel(self) -> Any:
-        """The compiled `run` of the method (`kernels/lcp/run.py`)."""
-        compiled = first_class(self.run, RUN)
-        return getattr(compiled, "_entry", compiled)  # the bare entry point: 130 ns less per call
 
     @cached_property
     def _defaults(self) -> Array:

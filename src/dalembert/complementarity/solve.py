@@ -6,16 +6,16 @@ import threading
 from typing import Any
 
 import numpy as np
+from numpy import ascontiguousarray, empty
 
 from dalembert.arrays import AnyArray, Array
-from dalembert.complementarity.problem import refuse, system, vector
+from dalembert.complementarity.problem import FLOAT, refuse, system, vector
 from dalembert.complementarity.registry import Method, find_method
 from dalembert.complementarity.residual import TOL, judge, proves_infeasible
 from dalembert.complementarity.result import STATUS, LCPResult
 from dalembert.errors import OptionError
-from dalembert.kernels._far import raise_pending
-from dalembert.kernels._jit import bare
-from dalembert.kernels.lcp.codes import INFO, PLACE, RAY, SINGULAR, SOLVED
+from dalembert.kernels._far import PENDING, raise_pending
+from dalembert.kernels.lcp.codes import BAD, INFO, PLACE, RAY, SINGULAR, SOLVED
 
 _NOT_GIVEN: Any = object()
 
@@ -47,35 +47,48 @@ def lcp(
 
     Returns an LCPResult; nothing that a problem does is an error: see its `status`. Wrong input raises OptionError.
     """
-    M, q, n = system(M, q)
     try:
-        desk: _Desk = _thread.desks[method, n]
-    except (AttributeError, KeyError):
-        desk = _desk(method, n)
-    numbers = desk.numbers
-    if options or max_pivots is not None or start is not None:
-        numbers = desk.method.numbers(n, options, max_pivots, start is not None)
-    lower = desk.zero if lower is None else vector("lower", lower, n)
-    upper = desk.infinity if upper is None else vector("upper", upper, n)
+        A, b = ascontiguousarray(M, FLOAT), ascontiguousarray(q, FLOAT)
+        n = b.size
+        desk: _Desk = _thread.desks[method]
+        if desk.shape != A.shape or b.ndim != 1 or desk.n != n:
+            A, b, n, desk = _anew(M, q, method)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        A, b, n, desk = _anew(M, q, method)
     if not 0.0 < tol < 1.0:
         raise OptionError(f"tol is {tol!r}; expected a number in (0, 1), the relative natural residual of a solution.")
-    z, w, code, pivots, residual, relative = desk.attempt(M, q, lower, upper, start, numbers)
+    lower = desk.zero if lower is None else vector("lower", lower, n)
+    upper = desk.infinity if upper is None else vector("upper", upper, n)
+    if options or max_pivots is not None or start is not None:
+        numbers = desk.method.numbers(n, options, max_pivots, start is not None)
+        z, w, code, pivots, residual, relative = desk.attempt(A, b, lower, upper, start, numbers)
+    else:
+        z, w = empty(n), empty(n)
+        code, pivots, residual, relative = desk.call(desk.address, A, b, lower, upper, z, w)
+        if PENDING or code >= BAD:
+            desk.refuse(code, A, b, lower, upper, start)
     if code == SOLVED and not relative <= tol:
-        z, w, more, residual, relative = _mended(M, q, lower, upper, (z, w, 0, residual, relative))
+        z, w, more, residual, relative = _mended(A, b, lower, upper, (z, w, 0, residual, relative))
         pivots += more
         if not relative <= tol:
-            z, w, more, residual, relative = _apart(M, q, lower, upper, method, (z, w, 0, residual, relative))
+            z, w, more, residual, relative = _apart(A, b, lower, upper, method, (z, w, 0, residual, relative))
             pivots += more
     if relative <= tol:
         return LCPResult(z, w, "solved", pivots, residual, relative, method, STATUS[code])
-    word, claim, answered = desk.word(code, M, q, lower, upper), STATUS[code], ""
+    word, claim, answered = desk.word(code, A, b, lower, upper), STATUS[code], ""
     then = desk.method.fallback if fallback is _NOT_GIVEN else fallback
     if then and word != "infeasible":
         desk, answered = _desk(then, n), then
-        z, w, code, more, residual, relative = desk.attempt(M, q, lower, upper, None, desk.numbers)
-        word, pivots = "solved" if relative <= tol else desk.word(code, M, q, lower, upper), pivots + more
+        z, w, code, more, residual, relative = desk.attempt(A, b, lower, upper)
+        word, pivots = "solved" if relative <= tol else desk.word(code, A, b, lower, upper), pivots + more
     ray = desk.ray.copy() if word in ("ray", "infeasible") else None
     return LCPResult(z, w, word, pivots, residual, relative, method, claim, answered, ray)
+
+
+def _anew(M: Any, q: Any, method: str) -> tuple[Array, Array, int, _Desk]:
+    """M, q, n and a desk for problems of another size or another method, or OptionError for what is no problem."""
+    M, q, n = system(M, q)
+    return M, q, n, _desk(method, n)
 
 
 def _mended(M: Array, q: Array, lower: Array, upper: Array, found: tuple[Array, Array, int, float, float]) -> Any:
@@ -109,34 +122,46 @@ def _apart(M: Array, q: Array, lower: Array, upper: Array, method: str, found: t
     return (z, judged.w, pivots, judged.residual, judged.relative) if better else (*found[:2], pivots, *found[3:])
 
 
-class _Desk:
-    """What problems of one method and one size share, one per thread: the compiled method, its default options, bounds, workspace."""
+def _nothing(*problem: Any) -> tuple[int, int, float, float]:
+    """Of a problem without rows: solved."""
+    return SOLVED, 0, 0.0, 0.0
 
-    __slots__ = ("infinity", "method", "n", "numbers", "ray", "run", "work", "zero")
+
+class _Desk:
+    """What problems of one method and one size share, one per thread: the compiled method, its options, bounds, workspace."""
+
+    __slots__ = ("_bound", "address", "call", "infinity", "info", "method", "n", "numbers", "options", "ray", "shape", "work", "zero")
 
     def __init__(self, method: Method, n: int, work: tuple[AnyArray, ...]) -> None:
-        self.method, self.n, self.run, self.numbers = method, n, bare(method.kernel), method.numbers(n, {})
-        self.work, self.ray = work, work[4][7]
+        self.method, self.n, self.shape, self.numbers = method, n, (n, n), method.numbers(n, {})
+        self.work, self.ray, self.info = work, work[4][7], work[6]
+        self.options = self.numbers.copy()  # the defaults, but during an attempt with others
+        self._bound = method.run.bind(self.options, *work)
+        self.call, self.address = self._bound.call if n else _nothing, self._bound.address
         self.zero, self.infinity = np.zeros(n), np.full(n, np.inf)
 
     def attempt(
-        self, M: Array, q: Array, lower: Array, upper: Array, start: Any, numbers: Array
+        self, M: Array, q: Array, lower: Array, upper: Array, start: Any = None, numbers: Array | None = None
     ) -> tuple[Array, Array, int, int, float, float]:
-        """(z, w, status, pivots, residual, relative residual)."""
-        n = self.n
-        z, w = np.empty(n), np.empty(n)
-        if n == 0:
-            return z, w, SOLVED, 0, 0.0, 0.0
+        """(z, w, status, pivots, residual, relative residual), with other options where they are given."""
+        z, w = empty(self.n), empty(self.n)
         if start is not None:
             if not self.method.warm:
                 raise OptionError(f"method {self.method.name!r} cannot use a start; leave it out, or choose a method with warm = True.")
-            z[:] = vector("start", start, n)
-        side, S, A, B, V, I, info = self.work
-        code, pivots, residual, relative = self.run(M, q, lower, upper, z, w, numbers, side, S, A, B, V, I, info)
-        raise_pending()
-        if code >= 10:
-            refuse(code, int(info[PLACE]), M, q, lower, upper, start)
+            z[:] = vector("start", start, self.n)
+        try:
+            self.options[:] = self.numbers if numbers is None else numbers
+            code, pivots, residual, relative = self.call(self.address, M, q, lower, upper, z, w)
+        finally:
+            self.options[:] = self.numbers
+        if PENDING or code >= BAD:
+            self.refuse(code, M, q, lower, upper, start)
         return z, w, code, pivots, residual, relative
+
+    def refuse(self, code: int, M: Array, q: Array, lower: Array, upper: Array, start: Any) -> None:
+        """Raise what came of a call of compiled code."""
+        raise_pending()
+        refuse(code, int(self.info[PLACE]), M, q, lower, upper, start)
 
     def word(self, status: int, M: Array, q: Array, lower: Array, upper: Array) -> str:
         """What to call an answer that the judge does not accept."""
@@ -155,7 +180,7 @@ def _desk(method: str, n: int) -> _Desk:
     if kept is None or kept.n != n:
         desks, kept = {}, None
     made = _Desk(found, n, _workspace(n) if kept is None else kept.work)
-    desks[method, n] = made
+    desks[method] = made
     if n <= 512:
         _thread.desks = desks
     return made

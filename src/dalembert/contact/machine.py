@@ -25,14 +25,16 @@ from dalembert.contact.impacts import WHEN, Impacts
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
 from dalembert.contact.sleep import Sleep
-from dalembert.contact.solver import SolverOptions, StepSolver
+from dalembert.contact.solver import SolverOptions
+from dalembert.contact.solvers import Solver, solver_of
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.couplings import lend
-from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy, strain_energy
+from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
 from dalembert.kernels.bodies.loads import add_loads, load_potential
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.nonlinear import correct_rows
+from dalembert.kernels.bodies.springs import calm_springs, strain_energy
 from dalembert.kernels.bodies.stiffening import stiffen, stiffness
 from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact import rows as contact_rows
@@ -70,6 +72,8 @@ class Settings:
     push: float = 1.0
     sleep: float = 0.0
     sweeps: int = 50
+    rounds: int = 200
+    corners: int = 0
     newton: int = 0
     max_time: float = math.inf
     threads: int = 1
@@ -100,17 +104,19 @@ class Machine:
         self.n = n = len(self.bodies.names)
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
-        options = SolverOptions(
+        self.options = SolverOptions(
             tol=s.tol,
             method=s.solver,
             sweeps=s.sweeps,
+            rounds=s.rounds,
+            corners=s.corners,
             max_time=budget,
             law=LAWS[s.law],
             creep=CREEP,
             rounds_tol=ROUNDS_TOL,
             threads=s.threads,
         )
-        self.solver = StepSolver(options)
+        self.solver: Solver = solver_of(self.options)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
@@ -324,6 +330,8 @@ class Machine:
         r, s, self.torques = self.rows, self.settings, 0
         if self.joints:
             assemble_rows(self.bodies.system, self.states, self.before, self.intact, self.inputs, t, h, *self.room, *r)
+            if self.springs:
+                calm_springs(self.bodies.system, h, r.bodies, self.inverse, r.J, r.b, r.sigma)
         self.lam[: self.joint_rows] = self.joint_lam
         if not n:
             return

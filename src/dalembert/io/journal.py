@@ -29,6 +29,7 @@ import numpy as np
 from dalembert.errors import ArchiveError, OptionError
 from dalembert.io.atomic import Json, StrPath, explained, raw_bytes, sync_directory, write_all
 from dalembert.io.lock import is_locked, open_locked, unlock
+from dalembert.io.sums import joined
 
 __all__ = ["Journal", "JournalContent", "is_locked", "read_journal"]
 
@@ -68,7 +69,7 @@ class Journal:
     def create(cls, path: StrPath, header: Mapping[str, Any] | Json, overwrite: bool = False) -> Journal:
         """A new journal with a JSON-able header. An existing file with content is refused, unless `overwrite` discards its rows."""
         text = _header_text(header)
-        first = _encode(HEADER, 0, text.encode(), [])
+        first = _encode(HEADER, 0, text.encode(), [], [])
         fd = open_locked(path, os.O_RDWR | os.O_CREAT)
         try:
             _refuse_rows(path, fd, overwrite)
@@ -100,8 +101,8 @@ class Journal:
             os.close(fd)
             raise
 
-    def append(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Add rows: one record, wholly there or (after an error or a kill) wholly absent.
+    def append(self, arrays: Mapping[str, np.ndarray]) -> dict[str, int]:
+        """Add rows: one record, wholly there or (after an error or a kill) wholly absent. Returns the crc32 of each array.
 
         Arrays are joined along axis 0 when read, so a name keeps its dtype and its shape beyond axis 0. A record need not hold every name,
         and its arrays may differ in their number of rows.
@@ -110,9 +111,11 @@ class Journal:
         self._require_same_layout(packed)
         text = json.dumps([[name, a.dtype.str, a.shape] for name, a in packed.items()]).encode()
         with explained(self.path, "append to the journal"):
-            self._write(_encode(ROWS, self.records + 1, text, list(packed.values())))
+            sums = {name: zlib.crc32(raw_bytes(a)) for name, a in packed.items()}
+            self._write(_encode(ROWS, self.records + 1, text, list(packed.values()), list(sums.values())))
         self._layout.update(_layout_of(packed))
         self.records += 1
+        return sums
 
     def sync(self) -> None:
         """Wait until the disk holds all records: needed against power cuts, not against a killed process."""
@@ -255,11 +258,11 @@ def _header_text(header: Mapping[str, Any] | Json) -> str:
         raise OptionError(f"journal header: a dictionary that JSON can hold was expected ({error}).") from error
 
 
-def _encode(kind: int, index: int, text: bytes, arrays: Sequence[np.ndarray]) -> list[bytes | memoryview]:
-    """The pieces of a record; arrays are not copied."""
+def _encode(kind: int, index: int, text: bytes, arrays: Sequence[np.ndarray], sums: Sequence[int]) -> list[bytes | memoryview]:
+    """The pieces of a record; arrays are not copied. sums: crc32 of each."""
     crc = zlib.crc32(text)
-    for array in arrays:
-        crc = zlib.crc32(raw_bytes(array), crc)
+    for array, own in zip(arrays, sums, strict=True):
+        crc = joined(crc, own, array.nbytes)
     prefix = _PREFIX.pack(MAGIC, VERSION, kind, index, len(text), sum(a.nbytes for a in arrays), crc)
     return [prefix + _CRC.pack(zlib.crc32(prefix)) + text, *map(raw_bytes, arrays)]
 

@@ -18,6 +18,7 @@ import weakref
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import h5py
@@ -26,6 +27,7 @@ import numpy as np
 from dalembert.errors import ArchiveError
 from dalembert.io import archive
 from dalembert.io.atomic import DeferredFile, StrPath, explained, raw_bytes, replacing
+from dalembert.io.sums import joined
 
 BLOCK = 2**22  # bytes that are checked at a time
 
@@ -88,8 +90,8 @@ class ArchiveStream:
         self._places = {x.source.name: _place(h5, x) for x in self._stored if x.kind not in ("str", "bool")}
         self._done = dict.fromkeys(self._growing, 0)
 
-    def append(self, variables: Sequence[archive.Variable]) -> None:
-        """The next rows of all variables that come in blocks; others are left as they are."""
+    def append(self, variables: Sequence[archive.Variable], sums: Mapping[str, int] = MappingProxyType({})) -> None:
+        """The next rows of all variables that come in blocks; others are left as they are. sums: crc32 of rows, where known."""
         for variable in variables:
             item = self._growing.get(variable.name)
             if item is None:
@@ -102,7 +104,8 @@ class ArchiveStream:
                 data = raw_bytes(rows)
                 self.file.seek(place.offset + done * (rows.nbytes // len(rows)))
                 self.file.write(data)
-                item.crc32 = zlib.crc32(data, item.crc32)
+                known = sums.get(variable.name)
+                item.crc32 = zlib.crc32(data, item.crc32) if known is None else joined(item.crc32, known, rows.nbytes)
             self._done[variable.name] = done + len(rows)
 
     def finish(self, attributes: Mapping[str, Any]) -> None:

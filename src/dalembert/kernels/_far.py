@@ -27,14 +27,15 @@ from numba.core.extending import _Intrinsic
 _WORD = ir.IntType(64)
 _SLOT = ir.ArrayType(_WORD, 2)
 _RESOLVER = ir.FunctionType(ir.VoidType(), [])
-_pending: list[BaseException] = []
+#: what `raise_pending` will raise
+PENDING: list[BaseException] = []
 
 
 def raise_pending() -> None:
     """Raise what went wrong while a far kernel was compiled."""
-    if _pending:
-        error = _pending[0]
-        _pending.clear()
+    if PENDING:
+        error = PENDING[0]
+        PENDING.clear()
         raise error
 
 
@@ -59,7 +60,7 @@ class Far(_Intrinsic):  # type: ignore[misc]
         try:
             self._slot[0] = address(self.dispatcher, self.sig)
         except BaseException as error:  # compiled code cannot carry it: kept until Python has control again
-            _pending.append(error)
+            PENDING.append(error)
 
     @property
     def slot(self) -> int:

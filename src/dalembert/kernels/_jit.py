@@ -2,11 +2,13 @@
 
     @kernel                      a compiled function, specialised by its arguments on first use
     @inline                      the same, but copied into its callers: for the small helpers of an inner loop
+    @disjoint                    as @inline, for loops over arrays that do not overlap
     @apart                       the same, but never copied into its callers: for what is large and called from several places
     @far(SIG)                    a kernel of one signature that is compiled when it is first called, however large its callers
     @slotted(SIG)                a far kernel that data choose: slot_of(function) is its number, by_slot(name, SIG) makes call(number, ...)
     first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
     front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
+    @packed(SIG, count)          a kernel for Python alone, whose first arguments are handed over as one number: see `_packed.py`
     call_at(address, x, i, y, j) calls machine code made elsewhere, void f(const double *x, double *y), from compiled code
     prefetch(x, at)              asks for memory before it is needed
     named_numbers(...)           read(system): a stretch of numbers as a named tuple; see `_fields.py`
@@ -33,6 +35,7 @@ from numba.np.arrayobj import populate_array
 from dalembert.kernels import _cache
 from dalembert.kernels._far import Far, call_by_address, call_by_slot, raise_pending, with_pointers
 from dalembert.kernels._lean import LeanDispatcher
+from dalembert.kernels._packed import Packed, Plain, behind_a_table
 
 # Kernels allocate nothing, so they need no reference counts: measured, those cost 100 to 200 ns per step of a rigid body. Allocation is
 # then an error.
@@ -84,11 +87,11 @@ def _plain(function: Callable[..., Any], cache: bool = True, **options: Any) -> 
         return _njit(cache=True, **_OPTIONS, **options)(function)
 
 
-def _lean(function: Callable[..., Any], apart: bool = False, **options: Any) -> Any:
+def _lean(function: Callable[..., Any], apart: bool = False, disjoint: bool = False, **options: Any) -> Any:
     if JIT_DISABLED:
         return function
     chosen = {"nopython": True, "forceinline": False, **_OPTIONS, **_NO_REFERENCES, **options}  # what is not chosen, callers hand down
-    return LeanDispatcher(function, chosen, _keep, _say, apart)
+    return LeanDispatcher(function, chosen, _keep, _say, apart, disjoint)
 
 
 def _keep(dispatcher: LeanDispatcher) -> None:
@@ -112,6 +115,11 @@ def kernel(function: Callable[..., Any]) -> Any:
 def inline(function: Callable[..., Any]) -> Any:
     """Compile into the caller (LLVM's always-inline)."""
     return _lean(function, forceinline=True)
+
+
+def disjoint(function: Callable[..., Any]) -> Any:
+    """As `inline`, where no array that is written overlaps another argument: loops need not ask, which short ones would take long for."""
+    return _lean(function, disjoint=True, forceinline=True)
 
 
 def apart(function: Callable[..., Any]) -> Any:
@@ -169,6 +177,19 @@ def _of_pointers(function: Callable[..., Any], sig: Any) -> Any:
     scope: dict[str, Any] = {"endless": _endless, "inner": inline(function), "__name__": function.__module__}
     exec(compile(text, function.__code__.co_filename, "exec"), scope)
     return functools.update_wrapper(scope["outer"], function, assigned=("__name__", "__qualname__", "__doc__"), updated=())
+
+
+def packed(sig: Any, count: int) -> Callable[[Callable[..., Any]], Any]:
+    """A kernel for Python alone, one signature, whose first arguments are kept in a table: see `_packed.py`."""
+    kinds, rest = sig.args[:count], sig.args[count:]
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if JIT_DISABLED:
+            return Plain(function)
+        outer = _lean(behind_a_table(function, inline(function), kinds))
+        return Packed(kinds, lambda: bare(first_class(outer, sig.return_type(types.int64, *rest))))
+
+    return decorate
 
 
 class FirstClass(types.WrapperAddressProtocol):

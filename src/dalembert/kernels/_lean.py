@@ -170,7 +170,10 @@ class _RootCompiler(_FunctionCompiler):  # type: ignore[misc]
 class _InnerCompiler(_FunctionCompiler):  # type: ignore[misc]
     """Up to raw code: no wrappers, no machine code."""
 
+    disjoint = False
+
     def _customize_flags(self, flags: Any) -> Any:
+        flags.noalias = self.disjoint
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
         flags.__class__ = Flags
         return flags
@@ -186,6 +189,7 @@ class LeanDispatcher(CPUDispatcher):  # type: ignore[misc]
         keep: Callable[[Any], None],
         announce: Callable[[Any], None],
         apart: bool = False,
+        disjoint: bool = False,
     ):
         super().__init__(py_func, {}, targetoptions, LeanCompiler)
         self._apart = apart
@@ -193,6 +197,7 @@ class LeanDispatcher(CPUDispatcher):  # type: ignore[misc]
         self._compiler = _RootCompiler(py_func, self.targetdescr, targetoptions, {}, LeanCompiler)
         self._compiler.announce = lambda: announce(self)
         self._inner_compiler = _InnerCompiler(py_func, self.targetdescr, targetoptions, {}, LeanCompiler)
+        self._inner_compiler.disjoint = disjoint
         self._inner: dict[Any, Any] = {}
 
     def compile(self, sig: Any) -> Any:

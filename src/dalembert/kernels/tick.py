@@ -2,26 +2,30 @@
 
 from numba import types
 
-from dalembert.kernels._jit import ARRAY, kernel
-from dalembert.kernels.loop import LOOP, call_hold, run
+from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, packed
+from dalembert.kernels.loop import LOOP, STEP_INDEX, call_hold, run
+from dalembert.kernels.status import OK
 
-#: what was pushed is not finite: no step was done, and nothing was changed
+#: what was pushed is not finite, or of another length: no step was done, and nothing was changed
 REFUSED = -1
 LARGEST = 1.7976931348623157e308  # float64
 NEVER = 2**62  # every so many steps a row
 _ANY = types.Array(types.float64, 1, "A")
-TICK = types.int64(*LOOP.args[:7], *LOOP.args[8:11], *LOOP.args[12:], types.boolean, ARRAY, _ANY)
+_KEPT = (*LOOP.args[:7], *LOOP.args[12:], BOOL, ARRAY)
 
 
-@kernel
+@packed(INT(*_KEPT, REAL, REAL, INT, _ANY, ARRAY), len(_KEPT))
 def tick(
     step, ledger, nodal, hold, control, source, use_ledger,
-    t0, h, n, weights, system, state, previous, work, info, q, v, tau, tally, counter, table, states, log, held, pending, push,
+    weights, system, state, previous, work, info, q, v, tau, tally, counter, table, states, log, held, pending,
+    t0, h, n, push, node,
 ):  # fmt: skip
-    """n steps (`loop.run`), then q and v of the node. Returns the status, or REFUSED.
+    """n steps (`loop.run`), then node = (q, v). Returns the number of steps since t0, or of what went wrong (`status_of`).
 
     held: tau = pending + push is held over all of them; pending is 0 afterwards. Without numbers in pending, what is held stays.
     """
+    if push.shape[0] > 0 and push.shape[0] != tau.shape[0]:
+        return REFUSED
     for i in range(push.shape[0]):
         if not abs(push[i]) <= LARGEST:
             return REFUSED
@@ -32,7 +36,14 @@ def tick(
         for i in range(push.shape[0]):
             tau[i] += push[i]
         call_hold(hold, system, state, tau)
-    return run(
+    status = run(
         step, ledger, nodal, hold, control, source, use_ledger, True,
-        t0, h, n, NEVER, weights, system, state, previous, work, info, q, v, tau, tally, counter, table, states, log,
+        t0, h, n, NEVER, weights, system, state, previous, work, info, node[: q.shape[0]], node[q.shape[0] :], tau, tally, counter, table,
+        states, log,
     )  # fmt: skip
+    return counter[STEP_INDEX] if status == OK else REFUSED - status
+
+
+def status_of(returned: int) -> int:
+    """The status of a call, or REFUSED."""
+    return OK if returned >= 0 else REFUSED if returned == REFUSED else REFUSED - returned

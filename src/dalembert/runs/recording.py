@@ -13,8 +13,9 @@ from __future__ import annotations
 import json
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,12 +38,13 @@ KILLED = "killed: the run ended without closing its file; dal.resume continues i
 
 
 class Rows(NamedTuple):
-    """Time, flat state, log and ragged tables of the recorded nodes."""
+    """Time, flat state, log and ragged tables of the recorded nodes. sums: crc32 of variables of the file that is written, where known."""
 
     t: Array
     states: Array
     log: Array
     tables: Tables
+    sums: Mapping[str, int] = MappingProxyType({})
 
 
 def journal_path(path: Path) -> Path:
@@ -53,11 +55,13 @@ def journal_path(path: Path) -> Path:
 class Recording:
     """A run that is being written to a file."""
 
-    def __init__(self, path: Path, journal: Journal, before: Trajectory | None = None):
+    def __init__(self, path: Path, journal: Journal, columns: dict[str, list[str]], before: Trajectory | None = None):
         self.path, self.journal, self.before = path, journal, before
+        self._columns = columns  # of its tables, as the header of the journal has them: that of a robot takes ten milliseconds to read
         self.rows = 0 if before is None else len(before)
         self._table_rows: dict[str, int] = {} if before is None else before._table_rows  # of each table so far
         self._memory: Tables = NO_TABLES  # the newest
+        self._sums: list[dict[str, int]] = []  # of each record that this process wrote
         if before is not None and MEMORY in before.meta.get("tables", ()):
             self._memory = {MEMORY: before._last_tables[MEMORY]}
 
@@ -71,13 +75,13 @@ class Recording:
         if not path.parent.is_dir():
             raise ArchiveError(f"{str(path)!r}: the directory {str(path.parent)!r} does not exist.")
         meta["run_id"] = uuid.uuid4().hex
-        return cls(path, Journal.create(journal_path(path), _header(model, meta), overwrite=overwrite))
+        return cls(path, Journal.create(journal_path(path), _header(model, meta), overwrite=overwrite), _columns(meta))
 
     @classmethod
     def extend(cls, path: Path, traj: Trajectory, meta: dict[str, Any]) -> Recording:
         """Go on with a file that holds a trajectory."""
         meta.setdefault("run_id", uuid.uuid4().hex)
-        return cls(path, Journal.create(journal_path(path), _header(traj.model, meta), overwrite=True), traj)
+        return cls(path, Journal.create(journal_path(path), _header(traj.model, meta), overwrite=True), _columns(meta), traj)
 
     def begin(self, traj: Trajectory) -> None:
         """Write the first node: from here on the HDF5 file is always whole. What follows from its state is written at the end."""
@@ -86,7 +90,8 @@ class Recording:
     def append(self, t: Array, states: Array, log: Array, tables: Tables = NO_TABLES) -> None:
         """Rows of recorded nodes, and their ragged tables."""
         index = np.arange(self.rows, self.rows + len(states))
-        self.journal.append({"index": index, "time": t, "state": states, "log": log, **journal_arrays(tables)})
+        sums = self.journal.append({"index": index, "time": t, "state": states, "log": log, **journal_arrays(tables)})
+        self._sums.append({name: sums[name] for name in ("time", "state")})
         self.rows += len(states)
         self.count(tables)
 
@@ -105,30 +110,37 @@ class Recording:
 
     def written(self) -> Iterator[Rows]:
         """All rows so far, block by block, read back from the files."""
-        have, columns = 0, self.journal.header["meta"].get("tables", {})
+        have = 0
         for rows in () if self.before is None else self.before._blocks:
             have += len(rows[0])
             yield Rows(*rows)
-        for found in self.journal.rows():
+        for k, found in enumerate(self.journal.rows()):
             known = int(np.count_nonzero(found["index"] < have))  # those of a run that was killed may be in the file already
             if known < len(found["index"]):
                 t, states, log = (found[name][known:] for name in ("time", "state", "log"))
-                yield Rows(t, states, log, nodes_of(from_journal(found, columns), known))
+                sums = {} if known or not self._sums else self._sums[k]
+                yield Rows(t, states, log, nodes_of(from_journal(found, self._columns), known), sums)
 
     def close_long(self, plan: Plan, meta: dict[str, Any]) -> Trajectory:
         """The same for rows that are not in memory: they go from the journal to the file block by block, and stay there."""
         lengths = {"time": self.rows, "interval": self.rows - 1, **{f"{name}_row": n for name, n in self._table_rows.items()}}
         whole = (rows._replace(tables={**rows.tables, **self._memory}) for rows in self.written())
-        parts = (_part(plan, meta, rows, k) for k, rows in enumerate(whole))
-        first = variables(next(parts))
+        parts = ((_part(plan, meta, rows, k), rows.sums) for k, rows in enumerate(whole))
+        part, sums = next(parts)
+        first = variables(part)
         with streaming(self.path, first, lengths, overwrite=True) as out:
-            out.append(first)
-            for part in parts:
-                out.append(rows_of(part))
+            out.append(first, sums)
+            for part, sums in parts:
+                out.append(rows_of(part), sums)
             out.finish(_attributes(plan.system, plan.stepper, meta))
             reader = out.reader()
         self.journal.discard()
         return StoredTrajectory(plan, meta, reader)
+
+
+def _columns(meta: dict[str, Any]) -> dict[str, list[str]]:
+    """Names of the columns of each ragged table."""
+    return meta.get("tables", {})  # type: ignore[no-any-return]
 
 
 def _text(model: System) -> Json:
@@ -277,24 +289,26 @@ def _load_long(path: Path, journal: Path) -> Trajectory | None:
         return before if reader.places.keys() >= NEEDED else None
     try:
         with Journal.reopen(journal) as leftover:
-            return _close_killed(Recording(path, leftover, before), attributes["meta"])
+            return _close_killed(path, leftover, before, attributes["meta"])
     except ArchiveError:
         return None  # a journal without a header, a folder that cannot be written: told by who reads it as a whole
 
 
-def _close_killed(recording: Recording, meta: dict[str, Any]) -> Trajectory | None:
+def _close_killed(path: Path, journal: Journal, before: Trajectory, meta: dict[str, Any]) -> Trajectory | None:
     """Put the file of a killed run in order."""
-    header, old = recording.journal.header, recording.rows
+    header = journal.header
+    recording = Recording(path, journal, _columns(header["meta"]), before)
+    old = recording.rows
     if header["meta"].get("run_id") != meta.get("run_id"):
         return None
     last = 0
-    for found in recording.journal.rows():
+    for found in journal.rows():
         if not {"index", "time", "state", "log"} <= found.keys():
             return None  # of an old version
         last = int(found["index"][-1]) + 1
         if last > old:
             known = int(np.count_nonzero(found["index"] < old))
-            recording.count(nodes_of(from_journal(found, header["meta"].get("tables", {})), known))
+            recording.count(nodes_of(from_journal(found, recording._columns), known))
     if last <= old:
         return None
     recording.rows = last

@@ -107,7 +107,7 @@ class Run:
 
     def _take_back(self, *more: Any) -> None:
         """All rows from the file into memory."""
-        *pieces, tables = zip(*self.recording.written(), *more, strict=True)
+        *pieces, tables = zip(*(rows[:4] for rows in self.recording.written()), *more, strict=True)
         self.rooms = tuple(Room(rows, 0) for rows in pieces)
         self.tables = list(tables) if self.columns else []
         self.long = False

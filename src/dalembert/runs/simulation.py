@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import empty, ndarray
 
 from dalembert.arrays import Array
 from dalembert.errors import OptionError, SimulationError
+from dalembert.kernels._far import PENDING, raise_pending
 from dalembert.kernels.status import OK
-from dalembert.kernels.tick import REFUSED
+from dalembert.kernels.tick import REFUSED, status_of
 from dalembert.model import kinematics, validate
 from dalembert.runs import checks
 from dalembert.runs.controls import HELD, check_control
@@ -96,7 +98,8 @@ class Simulation:
         asked = bool(plan.functions) and not plan.evaluates_functions  # functions of Python, asked at every node
         self._compiled = plan.stepper.engine_name == "compiled" and not asked
         self._quick = self._compiled and self.keep == 0 and control is None  # no Python in a step, nothing kept
-        self._nq, self._shape = self.model.nq, (self.model.nv,)
+        nq, nv = self.model.nq, self.model.nv
+        self._shape, self._size, self._q_part, self._v_part = (nv,), nq + nv, slice(nq), slice(nq, nq + nv)
 
     def _acts(self) -> Any:
         """The control of an engine."""
@@ -306,6 +309,7 @@ class Simulation:
         engine = plan.engine(control)
         if self._quick:
             engine.without_account()  # type: ignore[attr-defined]
+            engine.pending = self._pending  # type: ignore[attr-defined]
         return engine
 
     def _hold(self) -> None:
@@ -336,8 +340,39 @@ class Simulation:
             n = checks.whole("step: n", n, 0)
         while self._posted:
             self._posted.popleft()(self)
-        if self._quick:
-            return self._quickly(n, tau)
+        if not self._quick:
+            return self._in_python(n, tau)
+        if tau is None:
+            tau = NO_PUSH
+        elif type(tau) is not ndarray or tau.dtype is not FLOAT or tau.ndim != 1:
+            tau = validate.vector("step", "tau", tau, len(self._pending), OptionError)
+        if not self._steered and (self._pushed or tau is not NO_PUSH):
+            self._steer()
+        engine: Any = self._run.engine
+        call, address = engine.ticker or engine.make_ticker()
+        node: Any = empty(self._size)
+        t0, h = engine.t0, engine.h
+        done = call(address, t0, h, n, tau, node)  # adds up and lets go what acts, and writes the node
+        if done < 0 or PENDING:
+            self._refuse(done, tau)
+        if self._pushed:
+            self._let_go()
+        node.setflags(False)
+        self._state = state = _new_state(State, (t0 + done * h, node[self._q_part], node[self._v_part]))
+        return state
+
+    def _refuse(self, done: int, tau: Array) -> None:
+        """Raise what came of a call of compiled code."""
+        raise_pending()
+        if done == REFUSED:
+            validate.vector("step", "tau", tau, len(self._pending), OptionError)  # says which number
+        if self._pushed:
+            self._let_go()
+        self._show()
+        self._raise(status_of(done), self._run.engine.failed())  # type: ignore[attr-defined]
+
+    def _in_python(self, n: int, tau: Any) -> State:
+        """Steps of which nodes are kept, or in which Python takes part."""
         if tau is not None:
             self._pending += validate.vector("step", "tau", tau, len(self._pending), OptionError)
             self._pushed = True
@@ -354,28 +389,6 @@ class Simulation:
         if found.status != OK or found.error is not None:
             self._raise(found.status, found.error)
         return self._state
-
-    def _quickly(self, n: int, tau: Any) -> State:
-        """One call of compiled code, which adds up and lets go what acts, and writes the node."""
-        if tau is None:
-            tau = NO_PUSH
-        elif type(tau) is not np.ndarray or tau.dtype is not FLOAT or tau.shape != self._shape:
-            tau = validate.vector("step", "tau", tau, len(self._pending), OptionError)
-        if not self._steered and (self._pushed or tau is not NO_PUSH):
-            self._steer()
-        engine: Any = self._run.engine
-        status = engine.tick(n, self._pending, tau)
-        if status == REFUSED:
-            validate.vector("step", "tau", tau, len(self._pending), OptionError)  # says which number
-        if self._pushed:
-            self._let_go()
-        if status != OK:
-            self._show()
-            self._raise(status, engine.failed())
-        node = engine.qv.copy()
-        node.setflags(False)
-        self._state = state = _new_state(State, (engine.time, node[: self._nq], node[self._nq :]))
-        return state
 
     def _recorded(self, n: int) -> Chunk:
         found = self._run.engine.advance(n, 1)

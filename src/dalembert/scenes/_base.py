@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from dalembert.arrays import Array
@@ -30,6 +30,7 @@ class Scene:
     chaotic: neighbouring motions separate exponentially, so two methods agree for a short time only.
     exact: t (n,) -> q (n, nq), the closed form, where there is one.
     check: trajectory -> findings, what a run of the scene as it stands must show; control, options: of `simulate`.
+    small: builds the same with fewer bodies, where a run in full takes a minute; the check holds for both.
     """
 
     name: str
@@ -46,6 +47,11 @@ class Scene:
     check: Callable[[Any], list[Finding]] | None = field(default=None, repr=False)
     control: Any = field(default=None, repr=False)
     options: dict[str, Any] = field(default_factory=dict)
+    small: Callable[[], Any] | None = field(default=None, repr=False)
+
+    def reduced(self) -> Scene:
+        """The scene with its small build, for tests; itself where it has none."""
+        return self if self.small is None else replace(self, build=self.small, small=None)
 
     def model(self) -> Any:
         """A new model that may be changed, or a Lagrangian, which may not."""

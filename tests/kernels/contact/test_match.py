@@ -25,7 +25,7 @@ def test_feature_before_distance_and_never_another_pair():
     old = [(1, 5, 0.0), (1, 6, 0.010), (2, 5, 0.0)]
     assert matched([(1, 6, 0.001)], old) == [1]  # the same feature, though another is nearer
     assert matched([(1, 7, 0.004)], old) == [0]  # an unknown feature: the nearest
-    assert matched([(1, 5, 0.029)], old) == [1]  # the same feature, but too far
+    assert matched([(1, 5, 0.029)], old) == [0]  # the same feature, however far: it slides fast
     assert matched([(1, 7, 0.031)], old) == [-1]
     assert matched([(0, 5, 0.0), (5, 5, 0.0)], old) == [-1, -1]
     assert matched([(1, -1, 0.006), (2, 9, 0.0)], [(1, -1, 0.0), (1, -1, 0.007), (2, 5, 0.01)]) == [1, 2]
@@ -34,8 +34,17 @@ def test_feature_before_distance_and_never_another_pair():
 @pytest.mark.nojit
 def test_the_distance_shrinks_with_small_shapes():
     old = [(1, 5, 0.0)]  # shapes 0 and 1
-    assert matched([(1, 5, 0.01)], old, (1.0, 0.1, 1.0)) == [-1]
-    assert matched([(1, 5, 0.0015)], old, (1.0, 0.1, 1.0)) == [0]
+    assert matched([(1, 6, 0.01)], old, (1.0, 0.1, 1.0)) == [-1]
+    assert matched([(1, 6, 0.0015)], old, (1.0, 0.1, 1.0)) == [0]
+
+
+@pytest.mark.nojit
+def test_without_features_as_many_contacts_as_before_are_the_same_ones():
+    old = [(1, -1, 0.0), (1, -1, 0.2)]
+    assert matched([(1, -1, 0.1), (1, -1, 0.3)], old) == [0, 1]  # a cylinder that rolls by 0.1 m in a step
+    assert matched([(1, -1, 0.1)], old) == [-1]
+    assert matched([(1, -1, 0.1), (1, 3, 0.3)], old) == [0, -1]  # a feature is a feature
+    assert matched([(1, -1, 0.201), (1, -1, 0.3)], old) == [1, 1]  # the nearest first
 
 
 @pytest.mark.nojit

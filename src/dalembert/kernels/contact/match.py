@@ -1,7 +1,8 @@
 """Contacts of this step and of the last: which is which, frames, and impulses to start from.
 
-A contact is matched with the one of the same pair of shapes and the same feature, or else with the nearest of the pair; both must be within
-a distance. Impulses are remembered in world axes and turned into the frame of the new contact:
+A contact is matched with the one of the same pair of shapes and the same feature, however far it has come; or else with the nearest of the
+pair within a distance; or else, of pairs without features (-1) that had as many contacts before, with the one that stood at its place. So
+what rolls or slides fast touches as before. Impulses are remembered in world axes and turned into the frame of the new contact:
 
     frame = rows (n, t1, t2),  t1 = n x e / |n x e|,  t2 = n x t1,   e = x, or y where |n_x| >= 0.6
 
@@ -30,23 +31,23 @@ def frames(normal, count, out):
 
 
 @inline
-def _of_pair(feature, point, k, features, points, start, end, near):
-    """Contact of start ... end that continues contact k, or -1."""
+def _of_pair(feature, point, k, features, points, start, end, near, same):
+    """Contact of start ... end that continues contact k, or -1. same: where it stands if the pair has as many as before, else -1."""
     found, nearest = -1, near * near
     for i in range(start, end):
         a, b, c = point[k, 0] - points[i, 0], point[k, 1] - points[i, 1], point[k, 2] - points[i, 2]
         distance = a * a + b * b + c * c
-        if distance < near * near and features[i] == feature[k] and feature[k] >= 0:
+        if features[i] == feature[k] and feature[k] >= 0:
             return i
         if distance < nearest:
             found, nearest = i, distance
-    return found
+    return same if found < 0 and feature[k] < 0 else found
 
 
 @kernel
 def match(key, feature, point, count, keys, features, points, scale, near, out):
     """out (count,): place among the old contacts (keys sorted), or -1. scale (S,): of shapes, shrinks the distance. Returns how many."""
-    n_shapes, start, end, matched = scale.shape[0], 0, 0, 0
+    n_shapes, start, end, matched, first, last = scale.shape[0], 0, 0, 0, 0, 0
     for k in range(count):
         if k == 0 or key[k] != key[k - 1]:
             start = end
@@ -55,8 +56,12 @@ def match(key, feature, point, count, keys, features, points, scale, near, out):
             end = start
             while end < keys.shape[0] and keys[end] == key[k]:
                 end += 1
+            first, last = k, k + 1
+            while last < count and key[last] == key[k]:
+                last += 1
+        same = start + k - first if last - first == end - start else -1
         own = near * min(scale[key[k] // n_shapes], scale[key[k] % n_shapes])
-        out[k] = _of_pair(feature, point, k, features, points, start, end, own)
+        out[k] = _of_pair(feature, point, k, features, points, start, end, own, same)
         if out[k] >= 0:
             matched += 1
     return matched

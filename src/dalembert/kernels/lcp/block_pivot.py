@@ -1,15 +1,17 @@
 """Block principal pivoting: see `dalembert.complementarity.block_pivot`."""
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import inline, kernel, packed
 from dalembert.kernels.lcp.codes import (
     CYCLE,
     FEASIBILITY,
     FIRST,
     FREE,
+    KEPT,
     LIMIT,
     LOWER,
     PIVOT_LIMIT,
     PIVOTS,
+    RUN,
     SINGULAR,
     SOLVED,
     SYMMETRIC,
@@ -42,26 +44,26 @@ def _move(side, z, w, lower, upper, tol):
 
 
 @inline
-def _sweep(M, lower, upper, z, w):
-    """One projected Gauss-Seidel sweep with relaxation 1.3; w = M z + q follows z: M is symmetric."""
+def _sweep(M, rate, lower, upper, z, w):
+    """One projected Gauss-Seidel sweep; w = M z + q follows z: M is symmetric."""
     for i in range(z.shape[0]):
-        if M[i, i] > 0.0:
-            step = min(max(z[i] - 1.3 * w[i] / M[i, i], lower[i]), upper[i]) - z[i]
-            if step != 0.0:
-                z[i] += step
-                axpy(w, step, M[i])
+        step = min(max(z[i] - rate[i] * w[i], lower[i]), upper[i]) - z[i]
+        if step != 0.0:
+            z[i] += step
+            axpy(w, step, M[i])
 
 
 @kernel
-def _first_sides(M, q, lower, upper, side, z, w, sweeps):
-    """Sides after a few sweeps from 0 on a symmetric matrix."""
+def _first_sides(M, q, lower, upper, side, z, w, sweeps, rate):
+    """Sides after a few sweeps from 0 on a symmetric matrix. rate: for the steps 1.3 / M_ii, relaxation 1.3."""
     for i in range(q.shape[0]):
         z[i], w[i] = min(max(0.0, lower[i]), upper[i]), q[i]
+        rate[i] = 1.3 / M[i, i] if M[i, i] > 0.0 else 0.0
     for i in range(q.shape[0]):
         if z[i] != 0.0:
             axpy(w, z[i], M[i])
     for _ in range(sweeps):
-        _sweep(M, lower, upper, z, w)
+        _sweep(M, rate, lower, upper, z, w)
     for i in range(q.shape[0]):
         side[i] = LOWER if z[i] == lower[i] else UPPER if z[i] == upper[i] else FREE
 
@@ -72,7 +74,7 @@ def block_pivot(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
     if options[WARM] == 0.0:
         sides(lower, upper, side)
         if options[FIRST] > 0.0 and info[SYMMETRIC] != 0.0:
-            _first_sides(M, q, lower, upper, side, z, w, int(options[FIRST]))
+            _first_sides(M, q, lower, upper, side, z, w, int(options[FIRST]), V[0])
     forget(info)
     while True:
         if not solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):
@@ -89,8 +91,8 @@ def block_pivot(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
         info[PIVOTS] += 1.0
 
 
-@kernel
-def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+@packed(RUN, KEPT)
+def run(options, side, S, A, B, V, I, info, M, q, lower, upper, z, w):
     """The problem as it was given, judged: see `run.py`."""
     bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
     if bad != SOLVED:

@@ -27,6 +27,7 @@ SCALE = 3  # common factor of z: see `scaling.py`
 INFO = 8  # how many there are; 4 to 7 are those of `polish.py` and `guard.py`
 
 # what is wrong with the input: answers of `prepare` beside SOLVED
+BAD = 10  # the least of them
 BAD_MATRIX = 10
 BAD_VECTOR = 11
 BAD_BOUNDS = 12
@@ -35,7 +36,8 @@ BAD_START = 13
 MATRIX = types.float64[:, ::1]
 INTS = types.int64[::1]
 INT_MATRIX = types.int64[:, ::1]
-#: status, pivots, residual, relative residual = run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info)
+#: status, pivots, residual, relative residual = run(options, side, S, A, B, V, I, info, M, q, lower, upper, z, w)
 RUN = types.Tuple((types.int64, types.int64, types.float64, types.float64))(
-    MATRIX, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, INTS, MATRIX, MATRIX, MATRIX, MATRIX, INT_MATRIX, ARRAY
+    ARRAY, INTS, MATRIX, MATRIX, MATRIX, MATRIX, INT_MATRIX, ARRAY, MATRIX, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY
 )
+KEPT = 8  # arguments of `run` that problems of one size share

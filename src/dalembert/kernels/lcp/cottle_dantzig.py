@@ -1,7 +1,7 @@
 """Cottle and Dantzig's principal pivoting: see `dalembert.complementarity.cottle_dantzig`."""
 
-from dalembert.kernels._jit import kernel
-from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FREE, LIMIT, LOWER, SINGULAR, SOLVED
+from dalembert.kernels._jit import kernel, packed
+from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FREE, KEPT, LIMIT, LOWER, RUN, SINGULAR, SOLVED
 from dalembert.kernels.lcp.dictionary import build, sides, values
 from dalembert.kernels.lcp.drive import drive
 from dalembert.kernels.lcp.guard import forget, repeats
@@ -47,8 +47,8 @@ def cottle_dantzig(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
             z[i] = x[i] if side[i] == FREE else z[i]
 
 
-@kernel
-def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+@packed(RUN, KEPT)
+def run(options, side, S, A, B, V, I, info, M, q, lower, upper, z, w):
     """The problem as it was given, judged: see `run.py`."""
     bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
     if bad != SOLVED:

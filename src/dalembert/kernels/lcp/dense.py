@@ -1,25 +1,35 @@
-"""Dense rows: the loops in which the solvers spend their time. Written so that they vectorise without unsafe arithmetic."""
+"""Dense rows: the loops in which the solvers spend their time. Written so that they vectorise without unsafe arithmetic.
+
+Rows that are written to must not overlap others.
+"""
 
 import math
 
-from dalembert.kernels._jit import apart, inline, kernel
+from dalembert.kernels._jit import apart, disjoint, inline, kernel
 
 
-@inline
+@disjoint
 def axpy(y, factor, x):
     """y += factor x."""
     for j in range(y.shape[0]):
         y[j] += factor * x[j]
 
 
-@inline
+@disjoint
+def scaled(y, factor, x):
+    """y = factor x."""
+    for j in range(y.shape[0]):
+        y[j] = factor * x[j]
+
+
+@disjoint
 def axpy4(y, f0, x0, f1, x1, f2, x2, f3, x3):
     """y += f0 x0 + f1 x1 + f2 x2 + f3 x3: four times the work of `axpy` for each load and store of y."""
     for j in range(y.shape[0]):
         y[j] += (f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])
 
 
-@inline
+@disjoint
 def axpy4_twice(y, f0, f1, f2, f3, z, g0, g1, g2, g3, x0, x1, x2, x3):
     """y += f0 x0 + f1 x1 + f2 x2 + f3 x3 and z with g in place of f: each x is read once for both."""
     for j in range(y.shape[0]):
@@ -29,9 +39,23 @@ def axpy4_twice(y, f0, f1, f2, f3, z, g0, g1, g2, g3, x0, x1, x2, x3):
 
 
 @inline
+def _short(x, y):
+    """x . y of few numbers, in two sums."""
+    n = x.shape[0]
+    a = x[0] * y[0] if n % 2 else 0.0
+    b = 0.0
+    for j in range(n % 2, n, 2):
+        a += x[j] * y[j]
+        b += x[j + 1] * y[j + 1]
+    return a + b
+
+
+@inline
 def dot(x, y):
     """x . y with eight partial sums: a single one would wait for itself at every addition."""
     n = x.shape[0]
+    if n < 8:
+        return _short(x, y)
     a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
     for k in range(n // 8):
         j = 8 * k

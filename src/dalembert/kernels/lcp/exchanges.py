@@ -7,14 +7,17 @@ An exchange of column s with row r, p = T[s, r], c = T[s] / p but c_r = 1 / p, t
 which needs nothing but (c, r, s). So a column is brought up to date when it is asked for, and the others four exchanges at a time,
 f_k = a_k v_(r_k) - sum_(m < k) f_m g_mk,  v -= f_0 c_0 + f_1 c_1 + f_2 c_2 + f_3 c_3: a quarter of the loads and stores.
 
+A small dictionary lies in the nearest cache: there exchanges are not put off.
+
 C (5, n): c of the exchanges that wait, and a row for the moving column.  P (2, .): their rows r and columns s.
 """
 
 from dalembert.kernels._jit import apart, inline
-from dalembert.kernels.lcp.dense import axpy, axpy4
+from dalembert.kernels.lcp.dense import axpy, axpy4, scaled
 
 ROW, COLUMN = 0, 1
 GROUP = 4
+SMALL = 32  # dictionaries of fewer rows are changed at once
 
 
 @inline
@@ -75,9 +78,25 @@ def _four(T, C, P):
         axpy4(v, -f0, c0, -f1, c1, -f2, c2, -f3, c3)
 
 
+@inline
+def _one(T, c, r, s):
+    """One exchange in all columns. Row r is set last: a number that was just stored alone would hold up the loads of its neighbours."""
+    for j in range(T.shape[0]):
+        v = T[j]
+        if j == s:
+            scaled(v, 1.0, c)
+        else:
+            f = v[r]
+            axpy(v, -f, c)
+            v[r] = -f * c[r]
+
+
 @apart
 def settle(T, C, P, count):
     """Bring all columns up to date. Returns 0: no exchange waits any more."""
+    if count == 1:
+        _one(T, C[0], P[ROW, 0], P[COLUMN, 0])
+        return 0
     if count == GROUP:
         for k in range(GROUP):
             current(T, C, P, GROUP, P[COLUMN, k], T[P[COLUMN, k]])
@@ -93,9 +112,8 @@ def exchange(T, C, P, count, column, s, r):
     """The variable of column s, at present `column`, becomes basic in row r; that of row r goes to column s. Returns how many wait."""
     c = C[count]
     inverse = 1.0 / column[r]
-    for i in range(c.shape[0]):
-        c[i] = column[i] * inverse
+    scaled(c, inverse, column)
     c[r] = inverse
     P[ROW, count], P[COLUMN, count] = r, s
     count += 1
-    return settle(T, C, P, count) if count == GROUP else count
+    return settle(T, C, P, count) if count == GROUP or c.shape[0] < SMALL else count

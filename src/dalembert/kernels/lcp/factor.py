@@ -90,21 +90,26 @@ def ldl_factor(A, k):
 
 @apart
 def ldl_solve(A, k, b, x):
-    """x[:k] = A^-1 b[:k] by the factor of `ldl_factor`; b is used up. Forwards four rows at a time."""
+    """x[:k] = A^-1 b[:k] by the factor of `ldl_factor`; b is used up. Forwards four rows at a time.
+
+    x holds 1 / D until the way back: divisions that do not wait for each other.
+    """
+    for p in range(k):
+        x[p] = 1.0 / A[p, p]
     p = 0
     while p + 4 <= k:
-        f0 = -b[p] / A[p, p]
+        f0 = -b[p] * x[p]
         b[p + 1] += f0 * A[p, p + 1]
-        f1 = -b[p + 1] / A[p + 1, p + 1]
+        f1 = -b[p + 1] * x[p + 1]
         b[p + 2] += f0 * A[p, p + 2] + f1 * A[p + 1, p + 2]
-        f2 = -b[p + 2] / A[p + 2, p + 2]
+        f2 = -b[p + 2] * x[p + 2]
         b[p + 3] += f0 * A[p, p + 3] + f1 * A[p + 1, p + 3] + f2 * A[p + 2, p + 3]
-        f3 = -b[p + 3] / A[p + 3, p + 3]
+        f3 = -b[p + 3] * x[p + 3]
         s = p + 4
         axpy4(b[s:k], f0, A[p, s:k], f1, A[p + 1, s:k], f2, A[p + 2, s:k], f3, A[p + 3, s:k])
         p = s
     for r in range(p, k):
-        axpy(b[r + 1 : k], -b[r] / A[r, r], A[r, r + 1 : k])
+        axpy(b[r + 1 : k], -b[r] * x[r], A[r, r + 1 : k])
     for m in range(k):
         p = k - 1 - m
-        x[p] = (b[p] - dot(A[p, p + 1 : k], x[p + 1 : k])) / A[p, p]
+        x[p] = (b[p] - dot(A[p, p + 1 : k], x[p + 1 : k])) * x[p]

@@ -1,7 +1,21 @@
 """Keller's principal pivoting: see `dalembert.complementarity.keller`."""
 
-from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, SINGULAR, SOLVED, UPPER, WARM
+from dalembert.kernels._jit import inline, kernel, packed
+from dalembert.kernels.lcp.codes import (
+    CYCLE,
+    FEASIBILITY,
+    FREE,
+    KEPT,
+    LIMIT,
+    LOWER,
+    PIVOT_LIMIT,
+    PIVOTS,
+    RUN,
+    SINGULAR,
+    SOLVED,
+    UPPER,
+    WARM,
+)
 from dalembert.kernels.lcp.dictionary import build, sides, values
 from dalembert.kernels.lcp.drive import drive
 from dalembert.kernels.lcp.guard import forget, repeats
@@ -86,8 +100,8 @@ def keller(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
             z[i] = x[i] if side[i] == FREE else z[i]
 
 
-@kernel
-def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+@packed(RUN, KEPT)
+def run(options, side, S, A, B, V, I, info, M, q, lower, upper, z, w):
     """The problem as it was given, judged: see `run.py`."""
     bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
     if bad != SOLVED:

@@ -1,7 +1,22 @@
 """Lemke's method: see `dalembert.complementarity.lemke`."""
 
-from dalembert.kernels._jit import apart, inline, kernel
-from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, RAY, SINGULAR, SOLVED, UPPER, WARM
+from dalembert.kernels._jit import apart, inline, kernel, packed
+from dalembert.kernels.lcp.codes import (
+    CYCLE,
+    FEASIBILITY,
+    FREE,
+    KEPT,
+    LIMIT,
+    LOWER,
+    PIVOT_LIMIT,
+    PIVOTS,
+    RAY,
+    RUN,
+    SINGULAR,
+    SOLVED,
+    UPPER,
+    WARM,
+)
 from dalembert.kernels.lcp.dense import axpy
 from dalembert.kernels.lcp.dictionary import build, sides, values
 from dalembert.kernels.lcp.exchanges import GROUP, current, exchange, settle
@@ -111,9 +126,9 @@ def _once(M, q, lower, upper, side, z, w, warm, attempt, options, A, B, V, I, in
         entering, direction = n, -1.0
     else:
         r = first_column(A[n], x, lo, hi, sign, row_var, attempt)
-        enter_parameter(A, C, I[4:6], r, x, lo, hi, row_var, col_var, place)
+        waiting = enter_parameter(A, C, I[4:6], r, x, lo, hi, row_var, col_var, place)
         info[PIVOTS] += 1.0
-        entering, direction, waiting = r, sign[r], 1
+        entering, direction = r, sign[r]
     tiny = 1e-14 if attempt < 2 else 10.0 ** (attempt - 14)
     status = _follow(A, C, x, lo, hi, sign, lower, upper, side, entering, direction, waiting, tiny, options[LIMIT], w, V, I, info)
     for i in range(n):  # z at the end of the path, in the place of the signs
@@ -187,8 +202,8 @@ def lemke(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
     return status
 
 
-@kernel
-def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+@packed(RUN, KEPT)
+def run(options, side, S, A, B, V, I, info, M, q, lower, upper, z, w):
     """The problem as it was given, judged: see `run.py`."""
     bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
     if bad != SOLVED:

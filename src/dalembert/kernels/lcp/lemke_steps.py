@@ -4,7 +4,7 @@ Variables: z_i is i, w_i is n + i, the parameter t is 2 n. Rows hold the basic o
 T[j, i] is the derivative of row i by column j; column n is the parameter's at the start.
 """
 
-from dalembert.kernels._jit import ARRAY, INT, REAL, far, inline
+from dalembert.kernels._jit import ARRAY, INT, REAL, disjoint, far, inline
 from dalembert.kernels.lcp.codes import INTS, LOWER, MATRIX
 from dalembert.kernels.lcp.dense import axpy, largest, least
 from dalembert.kernels.lcp.exchanges import exchange
@@ -45,15 +45,16 @@ def first_column(column, x, lo, hi, sign, row_var, attempt):
 
 @inline
 def enter_parameter(T, C, P, r, x, lo, hi, row_var, col_var, place):
-    """t enters at t0 = |x_r|, the variable of row r leaves to column n, and its partner's column r moves next."""
+    """t enters at t0 = |x_r|, the variable of row r leaves to column n, and its partner's column r moves next. Returns how many wait."""
     n = x.shape[0]
     t0 = -x[r] / T[n, r]
     axpy(x, t0, T[n])
-    exchange(T, C, P, 0, T[n], n, r)
+    waiting = exchange(T, C, P, 0, T[n], n, r)
     x[r], lo[r], hi[r] = t0, 0.0, INFINITY
     left = row_var[r]
     row_var[r], col_var[n] = 2 * n, left
     place[2 * n], place[left] = r, n
+    return waiting
 
 
 @inline
@@ -115,7 +116,7 @@ def lexicographic(T, column, direction, count, sign, row_var, place, ties):
     return ties[0]
 
 
-@inline
+@disjoint
 def steps(column, direction, x, lo, hi, tiny, t):
     """t_i = how far the column can move until row i reaches a bound; infinite where the row hardly moves, by less than tiny times the
     largest move. Returns the least.

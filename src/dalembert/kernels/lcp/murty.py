@@ -1,7 +1,22 @@
 """Murty's principal pivoting: see `dalembert.complementarity.murty`."""
 
-from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.lcp.codes import CYCLE, FEASIBILITY, FIRST, FREE, LIMIT, LOWER, PIVOT_LIMIT, PIVOTS, SINGULAR, SOLVED, UPPER, WARM
+from dalembert.kernels._jit import inline, kernel, packed
+from dalembert.kernels.lcp.codes import (
+    CYCLE,
+    FEASIBILITY,
+    FIRST,
+    FREE,
+    KEPT,
+    LIMIT,
+    LOWER,
+    PIVOT_LIMIT,
+    PIVOTS,
+    RUN,
+    SINGULAR,
+    SOLVED,
+    UPPER,
+    WARM,
+)
 from dalembert.kernels.lcp.dense import axpy
 from dalembert.kernels.lcp.dictionary import build, pivot, sides, values
 from dalembert.kernels.lcp.guard import forget, repeats
@@ -77,8 +92,8 @@ def murty(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
             return SOLVED
 
 
-@kernel
-def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+@packed(RUN, KEPT)
+def run(options, side, S, A, B, V, I, info, M, q, lower, upper, z, w):
     """The problem as it was given, judged: see `run.py`."""
     bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
     if bad != SOLVED:

@@ -1,7 +1,7 @@
 """Newton's method on a function whose zeros are the solutions: see `dalembert.complementarity.newton`."""
 
-from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.lcp.codes import FEASIBILITY, FIRST, LIMIT, PIVOT_LIMIT, PIVOTS, SINGULAR, SOLVED, WARM
+from dalembert.kernels._jit import inline, kernel, packed
+from dalembert.kernels.lcp.codes import FEASIBILITY, FIRST, KEPT, LIMIT, PIVOT_LIMIT, PIVOTS, RUN, SINGULAR, SOLVED, WARM
 from dalembert.kernels.lcp.dense import product
 from dalembert.kernels.lcp.factor import lu_factor, lu_solve
 from dalembert.kernels.lcp.guard import fingerprint
@@ -114,8 +114,8 @@ def newton(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
             c *= options[FIRST + 2] if theta == 1.0 else 0.5
 
 
-@kernel
-def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+@packed(RUN, KEPT)
+def run(options, side, S, A, B, V, I, info, M, q, lower, upper, z, w):
     """The problem as it was given, judged: see `run.py`."""
     bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
     if bad != SOLVED:

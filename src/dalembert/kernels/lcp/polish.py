@@ -43,6 +43,9 @@ def solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):
             index[k] = i
             k += 1
     info[_FACTOR] = 0.0
+    if k == 0:
+        add_product(M, symmetric, z, I[4], w)
+        return True
     if symmetric:
         _gather(M, B, index, k, 1)
         info[_FACTOR] = 1.0 if ldl_factor(B, k) else 0.0
@@ -89,13 +92,24 @@ def refine(M, q, side, z, w, options, B, V, I, info):
 
 @apart
 def polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
-    """`solve_sides` and `refine`, twice where M is not symmetric: rows of very different size need it."""
+    """`solve_sides` and `refine`: twice where M is not symmetric (rows of very different size need it), else where something is left."""
     if not solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):
         return False
-    for _ in range(0 if _none_free(side) else 1 if info[SYMMETRIC] != 0.0 else 2):
+    symmetric = info[SYMMETRIC] != 0.0
+    for _ in range(0 if (symmetric and _nothing_left(q, side, w)) or _none_free(side) else 1 if symmetric else 2):
         if not refine(M, q, side, z, w, options, B, V, I, info):
             return False
     return True
+
+
+@inline
+def _nothing_left(q, side, w):
+    """Whether the equations of all free indices are solved to a hundred units in the last place of q."""
+    left = 0.0
+    for i in range(side.shape[0]):
+        x = abs(w[i]) - 1e-14 * abs(q[i]) if side[i] == FREE else 0.0
+        left = left if left >= x else x  # also what is no number
+    return left <= 0.0
 
 
 @inline

@@ -1,7 +1,7 @@
 """Projected successive over-relaxation: see `dalembert.complementarity.psor`."""
 
-from dalembert.kernels._jit import kernel
-from dalembert.kernels.lcp.codes import FIRST, LIMIT, PIVOT_LIMIT, PIVOTS, SINGULAR, SOLVED, WARM
+from dalembert.kernels._jit import kernel, packed
+from dalembert.kernels.lcp.codes import FIRST, KEPT, LIMIT, PIVOT_LIMIT, PIVOTS, RUN, SINGULAR, SOLVED, WARM
 from dalembert.kernels.lcp.dense import dot, product
 from dalembert.kernels.lcp.polish import guess, polish, size, worst
 from dalembert.kernels.lcp.run import conclude, prepare
@@ -50,8 +50,8 @@ def psor(M, q, lower, upper, side, z, w, options, A, B, V, I, info):
     return status
 
 
-@kernel
-def run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info):
+@packed(RUN, KEPT)
+def run(options, side, S, A, B, V, I, info, M, q, lower, upper, z, w):
     """The problem as it was given, judged: see `run.py`."""
     bad = prepare(M, q, lower, upper, side, z, options, S, V, info)
     if bad != SOLVED:

@@ -3,7 +3,7 @@
 Every method ends its file with a kernel `run` that has one signature (`codes.RUN`) and calls `prepare`, the method, `conclude`. A run that
 took the method as a first-class argument would be one kernel for all, but looking that argument up costs 4 us per call.
 
-    status, pivots, residual, relative = run(M, q, lower, upper, z, w, options, side, S, A, B, V, I, info)
+    status, pivots, residual, relative = run(options, side, S, A, B, V, I, info, M, q, lower, upper, z, w)
 
     z                      in: the start, where options[WARM]; out: the answer, within its bounds
     w                      M z + q

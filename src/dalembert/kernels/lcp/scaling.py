@@ -8,7 +8,7 @@ and column near 1 (three passes of Ruiz' iteration with the root of the maximum;
 
 import math
 
-from dalembert.kernels._jit import apart, inline, kernel
+from dalembert.kernels._jit import apart, disjoint, inline, kernel
 from dalembert.kernels.lcp.codes import BAD_BOUNDS, BAD_MATRIX, BAD_VECTOR, PLACE, SOLVED
 from dalembert.kernels.lcp.dense import largest_product
 
@@ -21,7 +21,7 @@ def power_of_two(x):
     return math.ldexp(0.5, math.frexp(min(x, 1e150))[1])
 
 
-@inline
+@disjoint
 def _largest(M, d, alike, big):
     """big_i = max_j d_i d_j max(|M_ij|, |M_ji|). alike: M is symmetric."""
     n = M.shape[0]
@@ -47,16 +47,29 @@ def _not_finite(row):
     return bad
 
 
+@disjoint
+def _zeros(M, big):
+    """big_j = sum_i 0 M_ij: not 0 where column j holds what is no number."""
+    for j in range(big.shape[0]):
+        big[j] = 0.0
+    for i in range(M.shape[0]):
+        row = M[i]
+        for j in range(big.shape[0]):
+            big[j] += 0.0 * row[j]
+
+
+@disjoint
+def _times(row, f, d, target):
+    """target_j = f d_j row_j"""
+    for j in range(target.shape[0]):
+        target[j] = row[j] * f * d[j]
+
+
 @apart
 def check(M, q, lower, upper, big, info):
     """Numbers everywhere, lower <= upper, bounds on the right side of infinity. big: workspace; 0 times what is no number is none."""
     n, wrong = q.shape[0], False
-    for i in range(n):
-        big[i] = 0.0
-    for i in range(n):
-        row = M[i]
-        for j in range(n):
-            big[j] += 0.0 * row[j]
+    _zeros(M, big[:n])
     for i in range(n):
         wrong |= big[i] != 0.0
     for i in range(n):
@@ -115,9 +128,7 @@ def scale(M, q, lower, upper, alike, d, big, S, q_s, lower_s, upper_s):
             _largest(M, d, alike, big)
     g = 0.0
     for i in range(n):
-        row, target, f = M[i], S[i], d[i]
-        for j in range(n):
-            target[j] = row[j] * f * d[j]
+        _times(M[i], d[i], d, S[i])
         q_s[i] = q[i] * d[i]
         g = max(g, abs(q_s[i]))
     if g == 0.0:  # only the bounds set a scale

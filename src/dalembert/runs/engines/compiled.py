@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.kernels import loop, tick
 from dalembert.kernels._far import raise_pending
-from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, bare, first_class
+from dalembert.kernels._jit import CONTROL, HOLD, NODAL, STEP, address_of, first_class
 from dalembert.kernels.guard import Guarded
 from dalembert.kernels.status import OK
 from dalembert.runs.controls import HELD, CompiledControl, TabledControl, sample
@@ -35,8 +35,8 @@ class CompiledEngine:
         self.system = plan.arrays(self.functions)
         self.weights = np.array(plan.weights, dtype=float)
         self.work, self.info = np.zeros(family.work_size(self.system)), np.zeros(family.info_size)
-        self.qv, self.tau = np.zeros(model.nq + model.nv), np.zeros(model.nv)  # of the node that was last asked for
-        self.q, self.v = self.qv[: model.nq], self.qv[model.nq :]
+        self.q, self.v, self.tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)  # of the node that was last asked for
+        self.pending = NO_PUSH  # what acts during the next `tick`, where a control is held
         self.tally = np.zeros(len(loop.LOG_COLUMNS))
         self.counter = np.zeros(3, dtype=np.int64)
         self.source, self.table = loop.NO_CONTROL, np.zeros((0, model.nv))
@@ -48,7 +48,7 @@ class CompiledEngine:
         self._run, self._step, self._nodal, self._hold = kernels
         asked = address_of(loop.no_control if self._compiled_control is None else control.kernel, CONTROL)
         self._functions = (*addresses, asked, self.source, self.use_ledger)
-        self._tick: Any = None
+        self.ticker: tuple[Callable[..., int], int] | None = None
         self._held = control is HELD
         self.state = np.zeros(0)
         self.t0 = 0.0
@@ -57,7 +57,7 @@ class CompiledEngine:
     def without_account(self) -> None:
         """Keep none: for who looks at the current node alone."""
         self.use_ledger = False
-        self._functions = (*self._functions[:-1], False)
+        self._functions, self.ticker = (*self._functions[:-1], False), None
 
     def _take(self, control: Any) -> None:
         """Where the control comes from: the loop calls it, or reads it, or Python is asked before each step."""
@@ -96,6 +96,7 @@ class CompiledEngine:
         )
         self.counter[loop.STEP_INDEX], self.counter[loop.ROW] = step, 0
         self.tally[:] = 0.0
+        self.ticker = None
 
     @property
     def steps(self) -> int:
@@ -139,16 +140,21 @@ class CompiledEngine:
         done = int(self.counter[loop.ROW])
         return Chunk(status, times(first, self.steps, every, self.h, self.t0), states[:done], log[:done], error)
 
-    def tick(self, n: int, pending: Array = NO_PUSH, push: Array = NO_PUSH) -> int:
-        """n steps of which nothing is kept but the last node, in `qv`; the status. Not for a control of Python.
+    def make_ticker(self) -> tuple[Callable[..., int], int]:
+        """`ticker`, which makes steps of which nothing is kept but the last node (`kernels/tick.py`). Not for a control of Python.
 
-        With a control that is held: it is pending + push, and pending is 0 afterwards. `tick.REFUSED`: push is not finite.
+        call, address = ticker; done = call(address, t0, h, n, push, node). An engine that was started anew makes another one.
         """
-        if self._tick is None:
-            self._tick = bare(first_class(tick.tick, tick.TICK))
-        status = self._tick(*self._functions, self.t0, self.h, n, *self._arrays, *self._no_rows, self._held, pending, push)
+        self._bound = tick.tick.bind(*self._functions, *self._arrays, *self._no_rows, self._held, self.pending)
+        self.ticker = self._bound.call, self._bound.address
+        return self.ticker
+
+    def tick(self, n: int, push: Array = NO_PUSH) -> int:
+        """n steps of which nothing is kept; the status. With a control that is held: it is pending + push, and pending is 0 afterwards."""
+        call, address = self.ticker or self.make_ticker()
+        done = call(address, self.t0, self.h, n, push, np.empty(self.q.size + self.v.size))
         raise_pending()
-        return int(status)
+        return tick.status_of(done)
 
     def failed(self) -> Stopping | None:
         """What the user's own code raised in the step that failed, if it did."""

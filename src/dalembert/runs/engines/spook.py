@@ -40,6 +40,7 @@ from dalembert.runs.engines import Chunk, Into, times
 from dalembert.runs.ragged import Table, Tables
 
 if TYPE_CHECKING:
+    from dalembert.contact.archive import ProblemArchive
     from dalembert.runs.plan import Plan
 
 CONTACT_BYTES = 2**30  # of the contacts of all nodes
@@ -72,10 +73,12 @@ class SpookEngine:
         o["max_time"] = o["max_time"] or math.inf
         keep = o.pop("contacts")
         self.keeps_contacts, self._contact_bytes = keep == "all", 0
+        path, every, most = o.pop("archive_failures", ""), o.pop("archive_every", 0), o.pop("archive_most", 0)
         self.machine = Machine(plan.acting, Settings(**o))
         self.control, self.steps, self.info = control, 0, np.zeros(2)
         self.view = JointView(self.machine.bodies, coordinates_of(plan))
-        self.facts = {"coordinates": self.view.order}
+        self.facts: dict[str, Any] = {"coordinates": self.view.order}
+        self.archive = self._archive(path, every, most)
         self.at, self.size = places(self.machine.bodies, self.view.nv, plan)
         if self.machine.sleep.on:
             self.log_columns = (*self.log_columns, "asleep")
@@ -85,6 +88,19 @@ class SpookEngine:
         self.events: list[tuple[float, ...]] = []
         self._last = Report()
         self._log = np.zeros(len(self.log_columns))  # since the last node that was recorded, which may be in an earlier chunk
+
+    def _archive(self, path: str, every: int, most: int) -> ProblemArchive | None:
+        """What keeps problems of steps, if there is a place for them."""
+        if not path:
+            if every:
+                raise OptionError(f"archive_every = {every} needs a place: archive_failures = the name of an HDF5 file or of a folder.")
+            return None
+        from dalembert.contact.archive import ProblemArchive
+
+        m = self.machine
+        archive = ProblemArchive(m.solver, m.options, path, every, most, self.model.name)
+        m.solver, self.facts["archive"] = archive, archive.facts
+        return archive
 
     # checkpoints -----------------------------------------------------------------------------------------------------------------------
 
@@ -248,8 +264,12 @@ class SpookEngine:
     def _one(self, log: Array) -> int:
         m = self.machine
         self._hold()
+        if self.archive is not None:
+            self.archive.begin(self.steps, self.time, self.h)
         with np.errstate(all="ignore"):  # a state that overflows ends the run by its status
             found = m.step(self.time, self.h)
+        if self.archive is not None:
+            self.archive.end()
         self._last = found
         self.info[:] = found.factorisations, found.residual
         if found.status != OK:

@@ -52,8 +52,18 @@ register(
         Option("tau", 2.0, "damping time of constraints without one of their own", "steps", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("margin", 4e-3, "contacts act below this gap; shapes smaller than 5 cm: less", "m", _positive, "a number > 0"),
         Option("law", "coulomb", "of sliding contacts: Coulomb's, or the associated law of the cone", words=("coulomb", "cone")),
-        Option("solver", "direct", "of the problem of a step", words=("direct", "gauss-seidel")),
+        Option(
+            "solver", "direct", "of the problem of a step", words=("direct", "gauss-seidel", "split", "direct+split", "lemke", "keller")
+        ),
         Option("sweeps", 50, "of gauss-seidel, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
+        Option("rounds", 200, "of split, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
+        Option(
+            "corners",
+            0,
+            "of polygons in place of cones, for lemke and keller; 0: cones are refused",
+            valid=lambda n: n == 0 or 3 <= n <= 256,
+            expected="0 or a whole number from 3 to 256",
+        ),
         Option("tol", 1e-9, "natural residual of the problem of a step", "m/s", lambda x: 0 < x < 1, "a number in (0, 1)"),
         Option(
             "impact",
@@ -78,6 +88,13 @@ register(
         Option(
             "max_time", 0.0, "wall time per step after which the best solution so far is taken; 0: none", "s", lambda x: x >= 0.0, ">= 0"
         ),
+        Option(
+            "archive_failures",
+            "",
+            "HDF5 file, or folder, for the problems of steps that were not solved (contact/archive.py)",
+        ),
+        Option("archive_every", 0, "archive every n-th step too; 0: none", valid=lambda n: n >= 0, expected="a whole number >= 0"),
+        Option("archive_most", 100, "problems that are archived", valid=lambda n: n >= 1, expected="a whole number >= 1"),
     ),
     references=("lacoursiere2007",),
     rank=40,

@@ -1,0 +1,35 @@
+"""Which solver solves the steps of a run: by `SolverOptions.method` and `law`. Each has `solve(problem) -> StepResult`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+from dalembert.contact.problem import StepProblem
+from dalembert.contact.solver import SolverOptions, StepResult, StepSolver
+
+
+class Solver(Protocol):
+    """What a machine asks of a solver."""
+
+    def solve(self, problem: StepProblem) -> StepResult:
+        """Impulses into problem.lam, velocities into the result."""
+
+
+def solver_of(options: SolverOptions) -> Solver:
+    """A new solver. What few runs need is imported when it is asked for."""
+    if options.method == "split":
+        from dalembert.contact.split import SplitSolver
+
+        return SplitSolver(options)
+    if options.method == "direct+split" and options.law == "coulomb":
+        from dalembert.contact.split import DirectSplitSolver
+
+        return DirectSplitSolver(options)
+    if options.method in ("lemke", "keller"):
+        from dalembert.contact.pivoting import PivotingSolver
+
+        return PivotingSolver(options)
+    if options.method == "direct+split":  # the associated law leaves nothing to be done better
+        options = replace(options, method="direct")
+    return StepSolver(options)
