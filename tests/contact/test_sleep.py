@@ -9,6 +9,8 @@ from contact_laws import add_ball, add_box, floor
 import dalembert as dal
 from dalembert.contact.detector import Detector
 from dalembert.contact.sleep import CALM
+from dalembert.runs import run as running
+from dalembert.runs.stored import StoredTrajectory
 
 H, SLEEP = 1 / 60, 0.3
 
@@ -344,12 +346,16 @@ def test_a_control_of_nothing_lets_them_sleep_and_a_torque_wakes_them():
 # checkpoints -------------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("every", [1, 3])
-def test_a_run_is_resumed_in_its_sleep_bit_for_bit(tmp_path, every):
+@pytest.mark.parametrize("every, long", [(1, False), (3, False), (1, True)])
+def test_a_run_is_resumed_in_its_sleep_bit_for_bit(tmp_path, monkeypatch, every, long):
+    """long: from a file that is not read as a whole."""
+    if long:
+        monkeypatch.setattr(running, "KEPT_BYTES", 0)
     m, v0 = with_ball(distance=2.0)
     run = {"h": H, "v0": v0, "every": every, "sleep": SLEEP}
     whole = dal.simulate(m, "spook", t_end=2.0, **run)
     half = dal.simulate(m, "spook", t_end=0.8, save=tmp_path / "run.h5", **run)
+    assert isinstance(half, StoredTrajectory) == long
     assert half.solver["asleep"][-1] == 3 * every and not whole.solver["asleep"][len(half) :].all()
     again = dal.resume(tmp_path / "run.h5", 2.0)
     assert np.array_equal(whole.states, again.states)
