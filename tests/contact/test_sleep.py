@@ -328,7 +328,10 @@ def test_another_step_wakes_all():
     assert not asleep(sim)
     sim.step(60)
     assert asleep(sim) == {"b0", "b1"}
-    rows = sim.trajectory().contacts.of(-1)
+    traj = sim.trajectory()
+    slept = np.sum(np.diff(traj.t)[traj.solver["asleep"] > 0])
+    np.testing.assert_allclose(traj.report()["sleep"].measured, slept, rtol=1e-12)
+    rows = traj.contacts.of(-1)
     np.testing.assert_allclose(rows[rows[:, 0] < 0, 11].sum() / sim.h, 2 * 9.81, atol=2.0 * 1e-7 / H)
 
 
