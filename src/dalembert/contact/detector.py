@@ -66,7 +66,7 @@ class Detector:
 
     @property
     def materials(self) -> Array:
-        """(k, 12): friction, restitution, compliance, damping time, `materials.FURTHER`; NaN: not given. Rows: `contacts.material`."""
+        """(k, 18): friction, restitution, compliance, damping time, `materials.FURTHER`; NaN: not given. Rows: `contacts.material`."""
         return self.scene.materials
 
     def detect(self, x: Array, q: Array, reach: Array | None = None) -> int:

@@ -26,7 +26,8 @@ from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
 from dalembert.contact.sleep import Sleep
 from dalembert.contact.solver import SolverOptions
-from dalembert.contact.solvers import Solver, solver_of
+from dalembert.contact.solvers import CONES, Solver, solver_of
+from dalembert.contact.stretched import StretchedSolver
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.couplings import lend
@@ -38,10 +39,12 @@ from dalembert.kernels.bodies.springs import calm_springs, strain_energy
 from dalembert.kernels.bodies.stiffening import stiffen, stiffness
 from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact import rows as contact_rows
+from dalembert.kernels.contact.axes import turn_frames
 from dalembert.kernels.status import NOT_FINITE, OK
 from dalembert.model.compile_bodies import compile_bodies
 from dalembert.model.features import can_touch
 
+STRETCH = [contact_rows.ALONG, contact_rows.ACROSS]
 #: contacts with gaps below this part of the margin count as touching
 NEAR = 0.05
 #: m/s, dead band of Coulomb's law (contact/coulomb.py)
@@ -52,8 +55,6 @@ ROUNDS_TOL = 1e-6
 #: corrects velocities once, and need not do so again. Factorisations per step of a pyramid of 105 boxes at rest: 0.57 with the new ones,
 #: 0.42, 0.39, 0.42, 0.54 with parts 0.7, 0.5, 0.3, 0.1 of them.
 SETTLED, REST_PART = 1e-6, 0.5
-#: the option `law` as solvers call it
-LAWS = {"coulomb": "coulomb", "cone": "associated"}
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Settings:
     tau: float = 2.0
     margin: float = 4e-3
     law: str = "coulomb"
+    sides: int = 8
     solver: str = "direct"
     tol: float = 1e-9
     impact: str = "exact"
@@ -111,12 +113,12 @@ class Machine:
             rounds=s.rounds,
             corners=s.corners,
             max_time=budget,
-            law=LAWS[s.law],
+            law=CONES.get(s.law, "coulomb"),
             creep=CREEP,
             rounds_tol=ROUNDS_TOL,
             threads=s.threads,
         )
-        self.solver: Solver = solver_of(self.options)
+        self.solver: Solver = solver_of(self.options, s.law, s.sides)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
@@ -126,6 +128,10 @@ class Machine:
         self.impacts = Impacts(self)
         torques = [contact_rows.TORSION, contact_rows.ROLLING]
         self.has_torques = self.detector is not None and bool((self.detector.materials[:, torques] > 0.0).any())
+        table = np.zeros((0, contact_rows.AXIS)) if self.detector is None else self.detector.materials
+        self.has_axes, self.is_stretched = bool(table[:, contact_rows.AXIS_OF].any()), bool((table[:, STRETCH] != 1.0).any())
+        if self.is_stretched:
+            self.solver = StretchedSolver(self.solver)
         self.torques = 0  # rows of torques of contacts in the last step
         # the checkpoint
         self.states = np.zeros((n, motion.SIZE))
@@ -311,6 +317,9 @@ class Machine:
             return False
         if count > self.capacity:
             self._grow(int(1.5 * count))
+        if self.has_axes:
+            c = self.detector.contacts
+            turn_frames(count, c.bodies, c.material, self.detector.materials, self.states, self.detector.frames)
         self.detector.warm_start(self.lam0[:count])
         return True
 
@@ -356,7 +365,9 @@ class Machine:
         """Views of the rows of joints and of n contacts, made anew where their number or the arrays are others."""
         if self._made[0] != (n, self.torques, self.capacity):
             self._made = (n, self.torques, self.capacity), self._views(n)
-        return self._made[1]
+        problem: StepProblem = self._made[1]
+        problem.stretch = self.stretch(self.chosen[:n], self.torques)
+        return problem
 
     def _views(self, n: int) -> StepProblem:
         m, k, r = self.constraints + n + self.torques, self.joint_rows + 3 * n + self.torques, self.rows
@@ -364,6 +375,14 @@ class Machine:
             r.bodies[:m], r.kind[:m], r.first[: m + 1], r.J[:k], r.b[:k], r.sigma[:k], r.mu[:m], self.masses, self.inverse, self.free,
             r.low[:k], r.high[:k], self.before, self.lam[:k], check=False,
         )  # fmt: skip
+
+    def stretch(self, contacts: Any, more: int = 0) -> Array | None:
+        """(constraints, 2): friction by tangents of contacts in units of the larger one, between those of joints and `more` others."""
+        if not self.is_stretched:
+            return None
+        assert self.detector is not None
+        own = self.detector.materials[self.detector.contacts.material[contacts]][:, STRETCH]
+        return np.vstack([np.ones((self.constraints, 2)), own, np.ones((more, 2))])
 
     def _solve(self, n: int, found: Report) -> None:
         """x and lam of the rows of joints and of n contacts."""

@@ -16,6 +16,8 @@ from dalembert.kernels.contact.rows import OPEN, SLIP, STICK, describe
 
 __all__ = ["BROKEN", "COLUMNS", "OPEN", "SLIP", "STICK", "STRUCK", "contact_rows", "described", "memory_rows", "restore_memory"]
 
+#: m/s: the residual of a solved step
+CREEP = 1e-6
 #: kinds of events: an impact with restitution (value: normal impulse, N s), a joint that broke (a: its number, value: force, N)
 STRUCK, BROKEN = 1, 2
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -40,9 +42,18 @@ def described(machine: Any) -> Array:
         c, r = machine.detector.contacts, machine.rows
         describe(
             n, machine.chosen, c.bodies, c.point, c.gap, machine.detector.frames, machine.constraints, machine.joint_rows, r.bodies, r.J,
-            r.mu, machine.x, machine.lam, out,
+            r.b, r.mu, machine.x, machine.lam, out,
         )  # fmt: skip
+        if machine.is_stretched or machine.settings.law not in ("coulomb", "cone"):
+            out[:, -1] = _states(machine, n, out[:, -2])
     return out
+
+
+def _states(machine: Any, n: int, slip: Array) -> Array:
+    """Where the limit is no cone: those slide that are faster than what sticks gives way, sigma lam."""
+    lam = machine.lam[machine.joint_rows :][: 3 * n].reshape(n, 3)
+    creep = machine.rows.sigma[machine.joint_rows + 1 :][: 3 * n : 3] * np.hypot(lam[:, 1], lam[:, 2])
+    return np.where(lam[:, 0] <= 0.0, OPEN, np.where(slip > 10.0 * creep + CREEP, SLIP, STICK))
 
 
 def memory_rows(memories: Sequence[Mapping[str, Array]]) -> Array:
