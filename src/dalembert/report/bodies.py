@@ -169,7 +169,7 @@ def tell_sleep(facts: TreeFacts) -> Item | None:
     traj = facts.traj
     if "asleep" not in traj.solver:
         return None
-    asleep = traj.solver["asleep"] / np.diff(traj.t) * traj.h  # added up over the steps between two nodes
+    asleep = traj.solver["asleep"] / traj.meta["every"]  # added up over the steps between two nodes
     n, whole = len(facts.model.bodies), float(traj.t[-1] - traj.t[0])
     mean = float(np.sum(asleep * np.diff(traj.t))) / max(n, 1)
     text = f"up to {round(float(np.max(asleep, initial=0.0)))} of {n} bodies slept at once; a body {mean:.3g} s of {whole:.3g} s on average"

@@ -140,9 +140,10 @@ class SpookEngine:
         m.inputs[:], self.tau[:], self.outer[:] = state[at.inputs : at.tau], state[at.tau : at.calm], 0.0
         m.account[:], m.impulse[:] = state[at.account : at.impulse], state[at.impulse : self.size]
         self.steps, self.events, self._log[:], m.h = step, [], 0.0, m.h or self.h
-        m.sleep.restore(state[at.calm : at.account], None if tables is None or "memory" not in tables else tables["contacts"].of(-1))
+        known = tables if tables is not None and "memory" in tables else None
+        m.sleep.restore(state[at.calm : at.account], None if known is None else known["contacts"].of(-1))
         if m.detector is not None:
-            restore_memory(m.detector, None if tables is None else tables.get("memory"))
+            restore_memory(m.detector, None if known is None else known["memory"])
 
     @property
     def state(self) -> Array:
