@@ -115,7 +115,9 @@ def test_rows_alone_send_back_what_entered_by_chance(theta):
         assert s.v[0, 2] == pytest.approx(10.0 * (4 * a - 1) / (1 + 4 * theta), rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize(("theta", "least", "most"), [(0.0, 0.35, 2.96), (0.5, 0.33, 0.97), (1.0, 0.11, 0.58), (2.0, 0.002, 0.30)])
+@pytest.mark.parametrize(
+    ("theta", "least", "most"), [(0.0, 0.35, 2.96), (0.5, 0.33, 0.97), (1.0, 0.11, 0.58), (2.0, 0.002, 0.30), (5.0, 0.02, 0.09)]
+)
 def test_restitution_of_rows_alone_is_within_the_ranges_of_the_notes(theta, least, most):
     """Exit over entry speed for starts from 2 to 2.16 m (Figs. 10.7, 10.8)."""
     ratios = []
