@@ -67,6 +67,7 @@ _MODULES = {
     "se2": "groups.se2",
     "quat": "groups.quat",
     "scenes": "scenes",
+    "contact": "contact",
     "monitors": "runs.monitors",
     "verification": "verification",
 }
@@ -75,7 +76,7 @@ _OPTIONAL = {"envs": "envs"}  # need an extra of the package
 __all__ = [*_PUBLIC, *_MODULES, "__version__"]
 
 if TYPE_CHECKING:
-    from dalembert import scenes, verification
+    from dalembert import contact, scenes, verification
     from dalembert.advising import advise
     from dalembert.citations import cite
     from dalembert.comparison import compare, work_precision

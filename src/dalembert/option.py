@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,7 @@ class Option:
 
     def check(self, owner: str, value: Any) -> Any:
         """The value, converted to the type of the default; OptionError if that is impossible or out of range. owner: "stepper 'tln'"."""
+        value = os.fspath(value) if isinstance(value, os.PathLike) else value
         try:
             given = type(self.default)(value)
             ok = bool(given == value) and (not self.words or given in self.words) and (self.valid is None or bool(self.valid(given)))

@@ -173,7 +173,10 @@ def _read(h5: h5py.File, name: str) -> StoredProblem:
     elif LINEAR in h5:
         main, letter, wanted = h5[LINEAR], "M", ["q", "lower", "upper"]
     elif "fclib_global" in h5:
-        raise UnsupportedError(f"{name!r} holds a global problem (fclib_global); local ones (fclib_local) are read: form W = H^T M^-1 H.")
+        raise UnsupportedError(
+            f"{name!r} holds a global problem (fclib_global), and local ones (fclib_local) are read here: dal.contact.load_problems reads "
+            "those of rigid bodies; or form W = H^T M^-1 H."
+        )
     else:
         raise ArchiveError(f"{name!r} holds {sorted(h5)}; expected a group {CONTACTS!r} or {LINEAR!r}.")
     sparse = {k: np.atleast_1d(main[letter][k][()]) for k in ("nzmax", "m", "n", "nz", "p", "i", "x")}

@@ -7,6 +7,7 @@
 5  velocities and impulses of the step                      contact/solver.py
 6  impacts, before 5 or within the step                     contact/impacts.py
 7  account, broken joints, next node
+8  islands that fall asleep; 1 and 4 wake them              contact/sleep.py
 """
 
 from __future__ import annotations
@@ -20,19 +21,21 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, FRICTION, NUMERICAL, STIFFNESS, columns_of
 from dalembert.contact.detector import Detector
-from dalembert.contact.friction_laws import solver_of
 from dalembert.contact.impacts import WHEN, Impacts
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
+from dalembert.contact.sleep import Sleep
 from dalembert.contact.solver import SolverOptions
+from dalembert.contact.solvers import CONES, Solver, solver_of
 from dalembert.contact.stretched import StretchedSolver
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.couplings import lend
-from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy, strain_energy
+from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
 from dalembert.kernels.bodies.loads import add_loads, load_potential
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.nonlinear import correct_rows
+from dalembert.kernels.bodies.springs import calm_springs, strain_energy
 from dalembert.kernels.bodies.stiffening import stiffen, stiffness
 from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact import rows as contact_rows
@@ -63,13 +66,15 @@ class Settings:
     tau: float = 2.0
     margin: float = 4e-3
     law: str = "coulomb"
-    sides: int = 8
     solver: str = "direct"
     tol: float = 1e-9
     impact: str = "exact"
     threshold: float = 0.05
     push: float = 1.0
+    sleep: float = 0.0
     sweeps: int = 50
+    rounds: int = 200
+    corners: int = 0
     newton: int = 0
     max_time: float = math.inf
     threads: int = 1
@@ -88,6 +93,7 @@ class Report:
     stabilised: int = 0
     stiffened: int = 0
     converged: bool = True
+    asleep: int = 0
 
 
 class Machine:
@@ -99,11 +105,19 @@ class Machine:
         self.n = n = len(self.bodies.names)
         self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
         budget = s.max_time if math.isfinite(s.max_time) else None
-        method = "direct" if s.solver == "exact" else s.solver
-        options = SolverOptions(
-            tol=s.tol, method=method, sweeps=s.sweeps, max_time=budget, creep=CREEP, rounds_tol=ROUNDS_TOL, threads=s.threads
+        self.options = SolverOptions(
+            tol=s.tol,
+            method=s.solver,
+            sweeps=s.sweeps,
+            rounds=s.rounds,
+            corners=s.corners,
+            max_time=budget,
+            law=CONES.get(s.law, "associated"),
+            creep=CREEP,
+            rounds_tol=ROUNDS_TOL,
+            threads=s.threads,
         )
-        self.solver: Any = solver_of(s.law, options, s.sides, s.solver == "exact")
+        self.solver: Solver = solver_of(self.options, s.law)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
@@ -140,6 +154,7 @@ class Machine:
         self._joint_columns = columns_of(self.bodies)
         self.springs = bool((self._joint_columns == STIFFNESS).any())
         self._grow(64)
+        self.sleep = Sleep(self)
         self.h = 0.0  # of the last step
         self.contacts = 0  # of the last step that were rows of it
         self.events: list[tuple[float, ...]] = []  # (kind, a, b, value) of the last step
@@ -168,6 +183,7 @@ class Machine:
         self.account[:], self.impulse[:] = 0.0, 0.0
         if self.detector is not None:
             self.detector.forget()
+        self.sleep.restore()
 
     def configuration(self) -> tuple[Array, Array]:
         """q and v of the model."""
@@ -177,15 +193,18 @@ class Machine:
 
     def step(self, t: float, h: float) -> Report:
         """From t to t + h. The state is changed only where the step succeeds."""
-        found, self.events, self.h = Report(), [], h
+        self._wake(t, h)
+        found, self.events, self.h = Report(asleep=self.sleep.count), [], h
         self.impacts.times = []
-        energy = self._kinetic()
+        if self.sleep.all:
+            return self._sleep_on(h, found)
+        energy = self.kinetic()
         self._store(-1.0)
-        self._known_forces(t)
         self._prepare(h, found)
-        if not self._detect(h):
+        touching = self._touching(h, found)
+        if touching is None:
             return Report(NOT_FINITE)
-        ordinary, strikes = self._choose(h)
+        ordinary, strikes = touching
         if strikes and self.settings.impact != "exact":
             energy = self._strike(t, h, strikes + ordinary, energy, found)
             ordinary, strikes = self._choose(h)[0], 0
@@ -210,14 +229,46 @@ class Machine:
             return Report(NOT_FINITE)
         self._remember(ordinary, found)
         self._add_jolts(ordinary, n)
+        if self.sleep.on:
+            self.sleep.settle(h)
+            found.asleep = self.sleep.count
         return found
+
+    def _wake(self, t: float, h: float) -> None:
+        """Known forces; what sleeps wakes where they act, or where h is another."""
+        self._known_forces(t)
+        if self.sleep.count and self.h not in (0.0, h):
+            self.sleep.wake_all()
+        if self.sleep.count:
+            self.sleep.wake_loaded()
+
+    def _sleep_on(self, h: float, found: Report) -> Report:
+        """Nothing moves."""
+        assert self.detector is not None
+        self.detector.count = self.contacts = 0
+        self.impulse[3:] += h * self.bodies.weight.reshape(-1, 6)[:, 3:].sum(axis=0)
+        return found
+
+    def _touching(self, h: float, found: Report) -> tuple[int, int] | None:
+        """`_detect` and `_choose`, again and again where contacts wake what slept. None where a state is not finite."""
+        while True:
+            before = self.detector.glance()[0] if self.sleep.count and self.detector is not None else None
+            if not self._detect(h):
+                return None
+            ordinary, strikes = self._choose(h)
+            if before is None:
+                return ordinary, strikes
+            n = self.detector.count if strikes and self.detector is not None else ordinary
+            if not self.sleep.wake_touched(n, before):
+                return ordinary, strikes
+            self._prepare(h, found)
 
     def _advance(self, h: float, way: Array) -> bool:
         """The next node, by velocities `way`; then velocities x. The energy at the node, and what the weight did, go into the account."""
         fine = motion.advance(h, way, self.mode, self.states)
         if way is not self.x:
             motion.kick(h, self.x, self.mode, self.states)
-        self.account[NUMERICAL] += self._kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
+        self.account[NUMERICAL] += self.kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
         self._store(1.0)
         return bool(fine)
 
@@ -230,7 +281,7 @@ class Machine:
         if len(self.tree_work):
             self.account[FORCES] += sign * load_potential(b.tree, self.tree_work, self.states, b.com)
 
-    def _kinetic(self) -> float:
+    def kinetic(self) -> float:
         """Kinetic energy of the node: of bodies and rotors."""
         b, room = self.bodies, self.room
         found = float(motion.kinetic(b.mass, b.inertia, self.states))
@@ -287,6 +338,8 @@ class Machine:
         r, s, self.torques = self.rows, self.settings, 0
         if self.joints:
             assemble_rows(self.bodies.system, self.states, self.before, self.intact, self.inputs, t, h, *self.room, *r)
+            if self.springs:
+                calm_springs(self.bodies.system, h, r.bodies, self.inverse, r.J, r.b, r.sigma)
         self.lam[: self.joint_rows] = self.joint_lam
         if not n:
             return
@@ -370,7 +423,7 @@ class Machine:
         self.x[:] = spins.sines(h, last + self.impacts.jump(n, last, gap, self.rates[:n].copy(), h, allowed, found))
         motion.kick(h, self.x, self.mode, self.states)
         self.rates_of_rotors[:] = np.nan
-        after = self._kinetic()
+        after = self.kinetic()
         self.account[NUMERICAL] += after - energy
         self._prepare(h, found)
         self.lam0[: self.detector.count] = 0.0

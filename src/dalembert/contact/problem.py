@@ -166,19 +166,38 @@ class StepProblem:
         W = J @ MJ.reshape(6 * n, -1) if n else np.zeros((len(J), len(J)))
         return W + np.diag(self.sigma), J @ self.free + self.b
 
+    def ends(self) -> Ints:
+        """(rows, 2): bodies of the rows, n for the world."""
+        owner = np.repeat(np.arange(len(self.kind)), np.diff(self.first))
+        return np.where(self.bodies[owner] < 0, len(self.masses), self.bodies[owner])
+
     def velocities(self, lam: Array | None = None) -> Array:
         """x = free + M^-1 J^T lam"""
-        force = self.jacobian().T @ (self.impulses if lam is None else lam)
-        return np.asarray(self.free + np.einsum("nij,nj->ni", self.inverse, force.reshape(-1, 6)).reshape(-1))
+        n, force = len(self.masses), np.zeros((len(self.masses) + 1, 6))
+        np.add.at(force, self.ends(), self.J.reshape(-1, 2, 6) * (self.impulses if lam is None else lam)[:, None, None])
+        return np.asarray(self.free + np.einsum("nij,nj->ni", self.inverse, force[:n]).reshape(-1))
 
-    def natural_residual(self, lam: Array | None = None, law: str = "associated") -> float:
-        """Largest D |lam - P(lam - u / D)|, in units of velocity; D: diagonal of J M^-1 J^T, its largest entry within a cone. By NumPy."""
+    def row_velocities(self, lam: Array | None = None) -> Array:
+        """u = J x + b + sigma lam with x = `velocities(lam)`"""
+        lam = self.impulses if lam is None else lam
+        x = np.concatenate([self.velocities(lam).reshape(-1, 6), np.zeros((1, 6))])[self.ends()]
+        return np.asarray(np.einsum("rsi,rsi->r", self.J.reshape(-1, 2, 6), x) + self.b + self.sigma * lam)
+
+    def diagonal(self) -> Array:
+        """Diagonal of J M^-1 J^T, 1 where it is 0."""
+        blocks, J = np.concatenate([self.inverse, np.zeros((1, 6, 6))])[self.ends()], self.J.reshape(-1, 2, 6)
+        D = np.einsum("rsi,rsij,rsj->r", J, blocks, J)
+        return np.asarray(np.where(D > 0.0, D, 1.0))
+
+    def natural_residual(self, lam: Array | None = None, law: str = "associated", creep: float = 0.0) -> float:
+        """Largest D |lam - P(lam - u / D)|, in units of velocity; D: diagonal of J M^-1 J^T, its largest entry within a cone. By NumPy.
+
+        creep: with Coulomb's law, slip mu |u_t| that a contact may count or not (m/s), whichever fits: see `contact/coulomb.py`.
+        """
         lam = self.impulses if lam is None else np.asarray(lam, dtype=float)
         if not len(lam):
             return 0.0
-        W, q = self.dense()
-        u, D = W @ lam + q, np.diag(W) - self.sigma
-        D = np.where(D > 0.0, D, 1.0)
+        u, D = self.row_velocities(lam), self.diagonal()
         low, high = self.bounds()
         miss = D * (lam - np.clip(lam - u / D, low, high))
         at = self.first[:-1][self.kind == CONE]
@@ -186,9 +205,13 @@ class StepProblem:
             return float(np.abs(miss).max())
         cones = at[:, None] + np.arange(3)
         d, v, mu = D[cones].max(axis=1), u[cones], self.mu[self.kind == CONE]
-        if law == "coulomb":
-            v = v + np.outer(mu * np.hypot(v[:, 1], v[:, 2]), (1.0, 0.0, 0.0))
-        miss[cones] = d[:, None] * (lam[cones] - project_on_cones(lam[cones] - v / d[:, None], mu))
+
+        def missed(shift: Array) -> Array:
+            at_rest = (v + np.outer(shift, (1.0, 0.0, 0.0))) / d[:, None]
+            return np.asarray(d * np.abs(lam[cones] - project_on_cones(lam[cones] - at_rest, mu)).max(axis=1))
+
+        slip = mu * np.hypot(v[:, 1], v[:, 2]) if law == "coulomb" else np.zeros(len(mu))
+        miss[cones] = np.minimum(missed(slip), missed(np.maximum(slip - creep, 0.0)))[:, None]
         return float(np.abs(miss).max())
 
 

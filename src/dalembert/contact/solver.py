@@ -39,7 +39,7 @@ from dalembert.kernels.contact.solve import run
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 LAWS = ("associated", "coulomb")
-METHODS = ("direct", "gauss-seidel")
+METHODS = ("direct", "gauss-seidel", "split", "direct+split", "direct+newton", "lemke", "keller")  # the last five: contact/solvers.py
 WORTH = 200  # contacts for which threads are started
 JUDGED = 10  # sweeps between two looks at the residual
 #: sigma is multiplied by these, one after the other
@@ -55,7 +55,8 @@ class SolverOptions:
     max_time: seconds of wall time after which the best impulses so far are returned ("time" in the branch).
     creep: m/s, dead band of Coulomb's law: contacts with mu |u_t| below it count as sticking. rounds_tol: what ends its rounds.
     threads: how many solve islands side by side (contact/groups.py); no digit depends on it.
-    method "gauss-seidel": at most `sweeps` sweeps to `tol`, no factor.
+    method "gauss-seidel": at most `sweeps` sweeps to `tol`, no factor. "split": at most `rounds` rounds (contact/split.py).
+    "lemke", "keller": dense; a cone may become a polygon of so many `corners`, 0: it may not (contact/pivoting.py).
     """
 
     tol: float = 1e-9
@@ -73,6 +74,8 @@ class SolverOptions:
     sweeps: int = 50
     max_time: float | None = None
     threads: int = 1
+    rounds: int = 200
+    corners: int = 0
 
     def __post_init__(self) -> None:
         for what, value, known in (("law", self.law, LAWS), ("method", self.method, METHODS)):

@@ -125,7 +125,8 @@ class Contacts:
         """Say how two bodies, or a body and the "world", touch, in place of what their shapes say.
 
         friction: Coulomb coefficient; restitution: 0 to 1; compliance (m/N), damping_time (s): how the contact gives way and how fast it
-        returns. None: what the shapes say (the larger of the two), or the method. Each pair once.
+        returns; with both it is a spring and damper that does not pull. None: what the shapes say (the larger of the two), or the
+        method. Each pair once.
 
         kinetic_friction: to which friction falls with the slip speed, slip_speed (0.01 m/s unless given): scale of that, friction_law:
         "smooth" (default) or "linear"; torsion, rolling (m): torques about the normal and against rolling, per normal force;

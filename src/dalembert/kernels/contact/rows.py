@@ -4,6 +4,7 @@
 
     touching   gap <= near       b_n = (4/h) Y gap - Y J x_k, at least -max(J x_k, push), with 0 for J x_k < -threshold: bodies that came
                                  fast stop where they touch (psi = 0), and penetration is undone no faster than with `push`
+               with compliance and damping time of the model's own: a spring and damper, b_n = (4/h) Y gap - Y J x_k whatever it is
     ahead      gap > near        b_n = gap/h: the bodies may meet at the end of the step, not before
     tangents                     b_t = -t.w, w: velocity of a moving surface of a (10.56); mu by the slip speed of the step before (10.55)
 
@@ -163,8 +164,12 @@ def write(
         slip = math.hypot(along(J, row + 1, x, p, q) + b[row + 1], along(J, row + 2, x, p, q) + b[row + 2])
         mu[c + j] = min(_friction(materials, what, slip), ROUGHEST)
         rates[j] = along(J, row, x, p, q)
-        if gap[k] > near:
+        own = not (math.isnan(e) or math.isnan(tau))  # a spring and damper of the model's own: (4.31) as it stands
+        if gap[k] > (0.0 if own else near):
             b[row] = gap[k] / h
+            continue
+        if own:
+            b[row] = Y * (4.0 / h * gap[k] - rates[j])
             continue
         last = rates[j] if rates[j] > -threshold else 0.0
         b[row] = max(Y * (4.0 / h * gap[k] - last), -max(last, push))

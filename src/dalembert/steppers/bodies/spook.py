@@ -15,6 +15,10 @@ has one solution and lets what slides separate with mu |v_t|. Cylinder, box, pyr
 Contacts without restitution do not bounce; penetration is undone no faster than with `push`, so a start with overlapping bodies recovers
 slowly instead of exploding.
 
+With sleep > 0 what has been at rest for so many seconds (below 1e-4 m/s: boxes at rest have 1e-9 ... 1e-6) costs nothing until something
+touches it or acts on it, and then goes on from the same contacts and impulses: contact/sleep.py. Bodies with joints stay awake, and so does
+what they touch.
+
 Order 1. Conserves linear momentum of what is free; energy is lost, never gained by constraints, and the account says where.
 References: lacoursiere2007, chapters 4, 10, 14, 15.
 """
@@ -54,14 +58,21 @@ register(
             "of friction: Coulomb's; the associated law of the cone; limits of the step before (cylinder, box); pyramid, polygon",
             words=("coulomb", "cone", "cylinder", "box", "pyramid", "polygon"),
         ),
-        Option("sides", 8, "of law='polygon'", valid=lambda n: n >= 4 and n % 2 == 0, expected="an even whole number >= 4"),
         Option(
             "solver",
             "direct",
-            "of the problem of a step; exact: direct, then Newton on Coulomb's law itself where that is not met",
-            words=("direct", "gauss-seidel", "exact"),
+            "of the problem of a step",
+            words=("direct", "gauss-seidel", "split", "direct+split", "direct+newton", "lemke", "keller"),
         ),
         Option("sweeps", 50, "of gauss-seidel, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
+        Option("rounds", 200, "of split, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
+        Option(
+            "corners",
+            0,
+            "of law='polygon' (even; 0: 8), and of polygons in place of cones for lemke and keller (0: cones are refused)",
+            valid=lambda n: n == 0 or 3 <= n <= 256,
+            expected="0 or a whole number from 3 to 256",
+        ),
         Option("tol", 1e-9, "natural residual of the problem of a step", "m/s", lambda x: 0 < x < 1, "a number in (0, 1)"),
         Option(
             "impact",
@@ -71,6 +82,7 @@ register(
         ),
         Option("threshold", 0.05, "slower impacts have no restitution", "m/s", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("push", 1.0, "penetration is undone no faster than this", "m/s", _positive, "a number > 0"),
+        Option("sleep", 0.0, "islands that were calm for so long sleep until touched; 0: never", "s", lambda x: 0.0 <= x < 1e9, ">= 0"),
         Option(
             "newton",
             0,
@@ -85,6 +97,13 @@ register(
         Option(
             "max_time", 0.0, "wall time per step after which the best solution so far is taken; 0: none", "s", lambda x: x >= 0.0, ">= 0"
         ),
+        Option(
+            "archive_failures",
+            "",
+            "HDF5 file, or folder, for the problems of steps that were not solved (contact/archive.py)",
+        ),
+        Option("archive_every", 0, "archive every n-th step too; 0: none", valid=lambda n: n >= 0, expected="a whole number >= 0"),
+        Option("archive_most", 100, "problems that are archived", valid=lambda n: n >= 1, expected="a whole number >= 1"),
     ),
     references=("lacoursiere2007",),
     rank=40,
