@@ -53,8 +53,8 @@ class Resolution:
 
 
 def resolve(problem: ArchivedProblem | StepProblem, method: str | None = None, cold: bool = False, **options: Any) -> Resolution:
-    """Solve a problem again. method: direct, gauss-seidel, split, direct+split, direct+newton, lemke or keller; by default as in the run, bit
-    for bit on its machine (unless `max_time` ended it: clocks do not repeat).
+    """Solve a problem again. method: direct, gauss-seidel, split, direct+split, direct+newton, lemke, keller; by default as in the run,
+    bit for bit on its machine (unless `max_time` ended it: clocks do not repeat).
 
     cold: without the impulses of the step before. options: of `SolverOptions` (tol, sweeps, rounds, corners, law, ...), in place of those
     of the run. UnsupportedError where the method cannot solve such a problem.
