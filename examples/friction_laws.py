@@ -28,8 +28,8 @@ LAWS: dict[str, dict[str, Any]] = {
     "cylinder": {"law": "cylinder"},
     "box": {"law": "box"},
     "pyramid": {"law": "pyramid"},
-    "polygon of 4": {"law": "polygon", "corners": 4},
-    "polygon of 8": {"law": "polygon", "corners": 8},
+    "polygon of 4": {"law": "polygon", "sides": 4},
+    "polygon of 8": {"law": "polygon", "sides": 8},
 }
 
 
@@ -60,7 +60,7 @@ def expected(name: str) -> np.ndarray:
     if name in ("box", "pyramid"):
         return np.asarray(far * way * np.abs(way))
     if name.startswith("polygon"):
-        n = LAWS[name]["corners"]
+        n = LAWS[name]["sides"]
         part = np.mod(HEADINGS * n / (2.0 * np.pi), 1.0)
         corner, middle = np.minimum(part, 1.0 - part) < 1e-9, np.abs(part - 0.5) < 1e-9
         return np.asarray(np.where(corner, far, np.where(middle, far / np.cos(np.pi / n), np.nan))[:, None] * way)
@@ -99,8 +99,8 @@ def draw(out: Path, found: dict[str, np.ndarray]) -> None:
     labels = {
         "coulomb": "coulomb, cylinder",
         "pyramid": "box, pyramid",
-        "polygon of 4": "polygon, 4 corners",
-        "polygon of 8": "polygon, 8 corners",
+        "polygon of 4": "polygon, 4 sides",
+        "polygon of 8": "polygon, 8 sides",
     }
     for k, (name, label) in enumerate(labels.items()):
         ways = found[name]

@@ -3,12 +3,12 @@
     box        |lam_1|, |lam_2| <= mu n        n: normal impulse of the contact in the step before; where it did not press there, that of a
     cylinder   |lam_t| <= mu n                 first solution without its friction. One convex problem, one solution
     pyramid    |lam_1|, |lam_2| <= mu lam_n    lam_n: of the solution itself
-    polygon    lam_t in mu lam_n times the regular polygon with an even number of corners, the first on the first tangent
+    polygon    lam_t in mu lam_n times the regular polygon with `sides` corners, the first on the first tangent
 
 In each of these sets the impulse does the most work against the slip, and contacts do not separate by sliding. Sets and rows are those of
 contact/tangents.py. Pyramid and polygon: rounds with the normal impulses of the last round, accelerated, until they are those of the
 solution; where that takes long, Newton on the law itself (contact/finishing.py). Neither is proved to converge (chapter 17); a step that
-does not is counted as unsolved. The same for discs finishes Coulomb's law (`DirectNewtonSolver`), where its own solver has given up.
+does not is counted as unsolved. The same for discs finishes Coulomb's law (`ExactSolver`), where its own solver has given up.
 Tangents are those of the contact: functions of its normal, or of `friction_axis`. Residuals are those of the law that was asked for.
 """
 
@@ -27,13 +27,12 @@ from dalembert.contact.finishing import Finishing
 from dalembert.contact.problem import CONE, StepProblem
 from dalembert.contact.solver import JUDGED, SolverOptions, StepResult, StepSolver
 from dalembert.contact.tangents import DISC, SQUARE, Section, Tangents, polygon
-from dalembert.errors import OptionError
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
+#: the words of the option `law`
+LAWS = ("coulomb", "cone", "cylinder", "box", "pyramid", "polygon")
 #: laws whose limits are those of the step before
 HELD = ("cylinder", "box")
-#: of a polygon, unless told
-CORNERS = 8
 #: rounds of limits, of shifts of discs, and iterates that accelerate. Measured on 42 problems of 200 boxes dropped at 5 m/s (60 rounds
 #: alone): depths 3, 5, 8 and 15 leave 10, 7, 8 and 10 unsolved, the largest residuals 0.02, 2, 4 and 5 m/s
 ROUNDS, SETTLE, DEPTH = 40, 8, 3
@@ -45,21 +44,9 @@ FINISH, FEW, CORRECTIONS = 1e-2, 4, 20
 TRIES = (1, 3, 6, 10, 15)
 
 
-def law_solver(law: str, options: SolverOptions) -> LawSolver:
-    """The solver of steps whose contacts obey a law that is none of the cone."""
-    method = "direct" if options.method in ("direct+split", "direct+newton") else options.method
-    if method not in ("direct", "gauss-seidel"):
-        raise OptionError(
-            f"law = {law!r} is solved by solver = 'direct' or 'gauss-seidel'; {options.method!r} is for 'coulomb' and 'cone'."
-        )
-    if law == "polygon" and options.corners % 2:
-        raise OptionError(f"law = 'polygon' has an even number of corners; {options.corners} given.")
-    return LawSolver(law in HELD, section_of(law, options.corners), replace(options, method=method))
-
-
-def section_of(law: str, corners: int = 0) -> Section:
+def section_of(law: str, sides: int = 8) -> Section:
     """The set of tangential impulses of a law."""
-    return {"box": SQUARE, "pyramid": SQUARE}.get(law) or (polygon(corners or CORNERS) if law == "polygon" else DISC)
+    return {"box": SQUARE, "pyramid": SQUARE}.get(law) or (polygon(sides) if law == "polygon" else DISC)
 
 
 class LawSolver:
@@ -97,16 +84,16 @@ class LawSolver:
         found.rounds(lambda k, best, last: k in TRIES or best <= min(FINISH, 0.1 * last))
 
 
-class DirectNewtonSolver:
-    """Coulomb's law the direct way; where that ends above the goal, rounds of discs from there and Newton on the law itself.
+class ExactSolver:
+    """Coulomb's law by `solver`; where it ends above the goal, rounds of discs from there and Newton on the law itself.
 
-    200 boxes dropped at 5 m/s, 90 steps with up to 690 contacts: none of them, or one, ends above 1e-6 m/s, in place of 63, in three times
-    the time (direct+split: none, in five times).
+    200 boxes dropped at 5 m/s, 90 steps with up to 690 contacts: 0 or 1 of them end above 1e-6 m/s, in place of 63; 150 factors per step in
+    place of 90, and three times the time (direct+split: 400 and five times).
     """
 
-    def __init__(self, options: SolverOptions):
-        o = replace(options, method="direct")
-        self.solver, self.rounds = StepSolver(o), LawSolver(False, DISC, o)
+    def __init__(self, solver: StepSolver):
+        self.solver = solver
+        self.rounds = LawSolver(False, DISC, solver.options)
 
     def solve(self, problem: StepProblem) -> StepResult:
         """Impulses into problem.lam, velocities into the result; residual of Coulomb's law."""

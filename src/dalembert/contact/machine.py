@@ -66,6 +66,7 @@ class Settings:
     tau: float = 2.0
     margin: float = 4e-3
     law: str = "coulomb"
+    sides: int = 8
     solver: str = "direct"
     tol: float = 1e-9
     impact: str = "exact"
@@ -112,12 +113,12 @@ class Machine:
             rounds=s.rounds,
             corners=s.corners,
             max_time=budget,
-            law=CONES.get(s.law, "associated"),
+            law=CONES.get(s.law, "coulomb"),
             creep=CREEP,
             rounds_tol=ROUNDS_TOL,
             threads=s.threads,
         )
-        self.solver: Solver = solver_of(self.options, s.law)
+        self.solver: Solver = solver_of(self.options, s.law, s.sides)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
@@ -364,13 +365,15 @@ class Machine:
         """Views of the rows of joints and of n contacts, made anew where their number or the arrays are others."""
         if self._made[0] != (n, self.torques, self.capacity):
             self._made = (n, self.torques, self.capacity), self._views(n)
-        return self._made[1]
+        problem: StepProblem = self._made[1]
+        problem.stretch = self.stretch(self.chosen[:n], self.torques)
+        return problem
 
     def _views(self, n: int) -> StepProblem:
         m, k, r = self.constraints + n + self.torques, self.joint_rows + 3 * n + self.torques, self.rows
         return StepProblem(
             r.bodies[:m], r.kind[:m], r.first[: m + 1], r.J[:k], r.b[:k], r.sigma[:k], r.mu[:m], self.masses, self.inverse, self.free,
-            r.low[:k], r.high[:k], self.before, self.lam[:k], check=False, stretch=self.stretch(self.chosen[:n], self.torques),
+            r.low[:k], r.high[:k], self.before, self.lam[:k], check=False,
         )  # fmt: skip
 
     def stretch(self, contacts: Any, more: int = 0) -> Array | None:

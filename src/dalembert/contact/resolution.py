@@ -21,8 +21,13 @@ from dalembert.errors import OptionError, UnknownNameError, UnsupportedError
 
 #: what `iterations` counts
 COUNTS = {
-    "direct": "factors", "gauss-seidel": "sweeps", "split": "rounds", "direct+split": "factors", "direct+newton": "factors",
-    "lemke": "pivots", "keller": "pivots",
+    "direct": "factors",
+    "gauss-seidel": "sweeps",
+    "exact": "factors",
+    "split": "rounds",
+    "direct+split": "factors",
+    "lemke": "pivots",
+    "keller": "pivots",
 }  # fmt: skip
 #: sweeps of gauss-seidel, where nothing is said: more than a run would spend
 SWEEPS = 1000
@@ -53,8 +58,8 @@ class Resolution:
 
 
 def resolve(problem: ArchivedProblem | StepProblem, method: str | None = None, cold: bool = False, **options: Any) -> Resolution:
-    """Solve a problem again. method: direct, gauss-seidel, split, direct+split, direct+newton, lemke, keller; by default as in the run,
-    bit for bit on its machine (unless `max_time` ended it: clocks do not repeat).
+    """Solve a problem again. method: a word of `SolverOptions.method`; by default as in the run, bit for
+    bit on its machine (unless `max_time` ended it: clocks do not repeat).
 
     cold: without the impulses of the step before. options: of `SolverOptions` (tol, sweeps, rounds, corners, law, ...), in place of those
     of the run. UnsupportedError where the method cannot solve such a problem.

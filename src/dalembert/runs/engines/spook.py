@@ -26,6 +26,7 @@ from dalembert.contact.machine import Machine, Report, Settings
 from dalembert.contact.memories import Memory
 from dalembert.contact.overlaps import overlapping
 from dalembert.contact.solvers import CONES
+from dalembert.contact.stretched import StretchedSolver
 from dalembert.contact.tables import COLUMNS, contact_rows, memory_rows, restore_memory
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.kernels._fields import Layout, Part
@@ -99,10 +100,11 @@ class SpookEngine:
         from dalembert.contact.archive import ProblemArchive
 
         m = self.machine
-        if m.settings.law not in CONES or m.is_stretched:
-            raise OptionError("archive_failures keeps problems of law = 'coulomb' and 'cone' with one coefficient of friction per contact.")
-        archive = ProblemArchive(m.solver, m.options, path, every, most, self.model.name)
-        m.solver, self.facts["archive"] = archive, archive.facts
+        if m.settings.law not in CONES:
+            raise OptionError(f"archive_failures keeps problems of the laws {' and '.join(CONES)}; law = {m.settings.law!r} has no layout.")
+        outer = m.solver if isinstance(m.solver, StretchedSolver) else m  # problems are kept as their solver sees them
+        archive = ProblemArchive(outer.solver, m.options, path, every, most, self.model.name)
+        outer.solver, self.facts["archive"] = archive, archive.facts
         return archive
 
     # checkpoints -----------------------------------------------------------------------------------------------------------------------
