@@ -61,7 +61,7 @@ def _closed(scene: str) -> None:
 
 
 def _touching() -> None:
-    """Shapes of all kernels on a plane and on each other, a joint, a restitution; both solvers of steps."""
+    """Shapes of all kernels on a plane and on each other, a joint, a restitution, an axis of friction; both solvers of steps."""
     from dalembert.model.shapes import Box, Convex, Plane, Sphere
 
     m = Model("warm")
@@ -69,6 +69,7 @@ def _touching() -> None:
     corners = [(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)]
     for k, shape in enumerate((Box((0.2, 0.2, 0.2)), Sphere(0.1), Convex(corners), Box((0.2, 0.2, 0.2)), Convex(corners))):
         m.add_body(f"b{k}", 1.0, (0.01, 0.01, 0.01), pose=((0, 0, 0.1 + 0.199 * k), (1, 0, 0, 0)), shapes=[shape])
+    m.add_contact("world", "b0", friction=(0.5, 0.4), friction_axis=(1, 0, 0))
     m.add_body("arm", 1.0, (0.01, 0.01, 0.01), pose=((1, 0, 0.5), (1, 0, 0, 0)))
     m.add_joint("hinge", "revolute", "world", "arm", anchor=(1, 0, 1), axis=(0, 1, 0), damping=0.1, friction=0.1, limits=(-0.5, 0.5))
     for solver in ("direct", "gauss-seidel"):

@@ -144,3 +144,18 @@ def test_an_axis_turns_the_square_of_other_laws():
         straight = pushed(block(friction=0.4, axis=axis), part * 1.4142 * 0.4 * G * np.array([1.0, 0, 0]), law="box")
         askew = pushed(block(friction=0.4, axis=axis), part * 0.4 * G * np.array(axis), law="box")
         assert (np.linalg.norm(straight.v[0]) > 1e-3) == slides == (np.linalg.norm(askew.v[0]) > 1e-3)
+
+
+def test_every_contact_has_the_coefficients_of_its_own_pair():
+    """One block takes the place of another between two steps: as many contacts as before, of another pair."""
+    m = floor(0.4)
+    add_box(m, "first", (0, 0, 0.025), (0.4, 0.4, 0.05), friction=0.4)
+    add_box(m, "second", (5, 0, 2.0), (0.4, 0.4, 0.05), friction=0.4)
+    m.add_contact("world", "first", friction=(0.8, 0.2), friction_axis=(1, 0, 0))
+    s = Steps(m)
+    s.step()
+    s.x[0, 2], s.x[1, 2], s.v[:] = 2.0, 0.025, 0.0
+    s.v[1, 0] = 1.0
+    s.step()
+    assert s.machine.contacts == 4
+    assert 1.0 - s.v[1, 0] == pytest.approx(0.4 * G * H, rel=1e-3)

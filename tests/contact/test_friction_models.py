@@ -7,7 +7,10 @@ from contact_laws import G, H, Steps, add_ball, add_box, floor, incline
 
 import dalembert as dal
 from dalembert.complementarity.friction import ContactProblem, judge_friction, solve_friction
+from dalembert.contact import step_samples
 from dalembert.contact.friction_laws import LAWS, section_of
+from dalembert.contact.solver import SolverOptions
+from dalembert.contact.solvers import solver_of
 from dalembert.contact.tables import SLIP, STICK, contact_rows
 
 DEGREES = np.pi / 180.0
@@ -217,6 +220,24 @@ def test_a_resumed_run_is_the_run(law, sides, tmp_path):
     dal.simulate(boxes(), "spook", t_end=0.5, save=tmp_path / "run.h5", **options)
     again = dal.resume(tmp_path / "run.h5", 1.0)
     np.testing.assert_array_equal(again.q[-1], whole.q[-1])
+
+
+@pytest.mark.parametrize("law", ["cylinder", "box"])
+def test_held_limits_have_one_solution(law):
+    """Strictly convex: whatever tangential impulses and velocities a solution begins from, and with many redundant contacts."""
+    found = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        p = step_samples.heap(1, side=3, layers=3, twice=True)
+        p.impulses[::3] = 0.02  # the normal impulses of the step before, which are the limits
+        p.impulses[1::3], p.impulses[2::3] = rng.normal(size=(2, len(p.kind))) * 0.01
+        p.start = rng.normal(size=len(p.free))
+        result = solver_of(SolverOptions(), law).solve(p)
+        assert result.ok
+        found.append((result.x.copy(), p.impulses.copy()))
+    for x, lam in found[1:]:
+        np.testing.assert_allclose(x, found[0][0], atol=1e-7)
+        np.testing.assert_allclose(p.sigma * lam, p.sigma * found[0][1], atol=1e-7)  # the impulses themselves to 1e-7/sigma
 
 
 def test_steps_that_miss_the_law_are_flagged():
