@@ -12,183 +12,44 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.contact.accounts import COLUMNS, CONTACT, FORCES, FRICTION, NUMERICAL, STIFFNESS, columns_of
-from dalembert.contact.detector import Detector
-from dalembert.contact.impacts import WHEN, Impacts
-from dalembert.contact.problem import StepProblem
-from dalembert.contact.scene import Scene
+from dalembert.contact.accounts import FORCES, NUMERICAL, STIFFNESS
+from dalembert.contact.impacts import Impacts
+from dalembert.contact.machine_rows import Rows
+from dalembert.contact.settings import Report, Settings
 from dalembert.contact.sleep import Sleep
-from dalembert.contact.solver import SolverOptions
-from dalembert.contact.solvers import CONES, Solver, solver_of
-from dalembert.contact.stretched import StretchedSolver
 from dalembert.contact.tables import BROKEN
-from dalembert.kernels.bodies import layout, motion
-from dalembert.kernels.bodies.couplings import lend
-from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
-from dalembert.kernels.bodies.loads import add_loads, load_potential
+from dalembert.kernels.bodies import motion
+from dalembert.kernels.bodies.joint_rows import joint_forces, keep_rates, rotor_energy
+from dalembert.kernels.bodies.loads import load_potential
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.nonlinear import correct_rows
-from dalembert.kernels.bodies.springs import calm_springs, strain_energy
+from dalembert.kernels.bodies.springs import strain_energy
 from dalembert.kernels.bodies.stiffening import stiffen, stiffness
-from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact import rows as contact_rows
-from dalembert.kernels.contact.axes import turn_frames
-from dalembert.kernels.status import NOT_FINITE, OK
-from dalembert.model.compile_bodies import compile_bodies
-from dalembert.model.features import can_touch
+from dalembert.kernels.status import NOT_FINITE
 
-STRETCH = [contact_rows.ALONG, contact_rows.ACROSS]
-#: contacts with gaps below this part of the margin count as touching
-NEAR = 0.05
-#: m/s, dead band of Coulomb's law (contact/coulomb.py)
-CREEP = 1e-5
-#: m/s: residual of Coulomb's law that is enough
-ROUNDS_TOL = 1e-6
 #: Of impulses at rest (residual of those of the step before below SETTLED, m/s) the next step begins from the mean of old and new: a step
 #: corrects velocities once, and need not do so again. Factorisations per step of a pyramid of 105 boxes at rest: 0.57 with the new ones,
 #: 0.42, 0.39, 0.42, 0.54 with parts 0.7, 0.5, 0.3, 0.1 of them.
 SETTLED, REST_PART = 1e-6, 0.5
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Options of the stepper, see steppers/bodies/spook.py."""
-
-    eps: float = 1e-8
-    joint_eps: float = 1e-10
-    tau: float = 2.0
-    margin: float = 4e-3
-    law: str = "coulomb"
-    sides: int = 8
-    solver: str = "direct"
-    tol: float = 1e-9
-    impact: str = "exact"
-    threshold: float = 0.05
-    push: float = 1.0
-    sleep: float = 0.0
-    sweeps: int = 50
-    rounds: int = 200
-    corners: int = 0
-    newton: int = 0
-    max_time: float = math.inf
-    threads: int = 1
-
-
-@dataclass
-class Report:
-    """What a step tells of itself. first: residual of the impulses of the step before."""
-
-    status: int = OK
-    residual: float = 0.0
-    first: float = 0.0
-    factorisations: int = 0
-    contacts: int = 0
-    penetration: float = 0.0
-    stabilised: int = 0
-    stiffened: int = 0
-    converged: bool = True
-    asleep: int = 0
-
-
-class Machine:
+class Machine(Rows):
     """State and arrays of a machine in body coordinates; `step` advances it."""
 
     def __init__(self, model: Any, settings: Settings):
-        self.settings = s = settings
-        self.bodies = compile_bodies(model, s.joint_eps, s.tau)
-        self.n = n = len(self.bodies.names)
-        self.detector = Detector(Scene.of(model, self.bodies.names), margin=s.margin) if can_touch(model) else None
-        budget = s.max_time if math.isfinite(s.max_time) else None
-        self.options = SolverOptions(
-            tol=s.tol,
-            method=s.solver,
-            sweeps=s.sweeps,
-            rounds=s.rounds,
-            corners=s.corners,
-            max_time=budget,
-            law=CONES.get(s.law, "coulomb"),
-            creep=CREEP,
-            rounds_tol=ROUNDS_TOL,
-            threads=s.threads,
-        )
-        self.solver: Solver = solver_of(self.options, s.law, s.sides)
-        self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
-        self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
-        count = self.bodies.count
-        self.joints, self.constraints, self.joint_rows = count(layout.JOINTS), count(layout.CONSTRAINTS), count(layout.ROWS)
-        self.motors, self.rotors = count(layout.MOTORS), count(layout.ROTORS)
-        self.companions = count(layout.COMPANIONS)  # bodies of a step behind the n that are there: kernels/bodies/couplings.py
-        self.impacts = Impacts(self)
-        torques = [contact_rows.TORSION, contact_rows.ROLLING]
-        self.has_torques = self.detector is not None and bool((self.detector.materials[:, torques] > 0.0).any())
-        table = np.zeros((0, contact_rows.AXIS)) if self.detector is None else self.detector.materials
-        self.has_axes, self.is_stretched = bool(table[:, contact_rows.AXIS_OF].any()), bool((table[:, STRETCH] != 1.0).any())
-        if self.is_stretched:
-            self.solver = StretchedSolver(self.solver)
-        self.torques = 0  # rows of torques of contacts in the last step
-        # the checkpoint
-        self.states = np.zeros((n, motion.SIZE))
-        self.room = self.bodies.room()
-        self.intact = np.ones(self.joints, dtype=np.int64)
-        self.joint_lam = np.zeros(self.joint_rows)
-        self.held = np.zeros(6 * n)
-        self.account, self.impulse = np.zeros(len(COLUMNS)), np.zeros(6)
-        # arrays of a step
-        whole = n + self.companions
-        self.push, self.before, self.free, self.x = (np.zeros(6 * whole) for _ in range(4))
-        self.masses, self.inverse = np.zeros((whole, 6, 6)), np.zeros((whole, 6, 6))
-        self.masses[n:], self.inverse[n:] = np.eye(6), np.eye(6)
-        self.mode = np.zeros(n, dtype=np.int64)
-        self._stiffness = np.zeros((n, 3, 3))
-        self._poses = np.zeros((n, 3)), np.zeros((n, 4)), np.zeros(n)  # of detection: positions, quaternions, reaches
-        self.inputs = np.full(self.motors, np.nan)  # of motors; NaN: off
-        self.rates_of_rotors = self.room.targets[len(self.room.targets) - self.rotors :]  # NaN: those of the bodies
-        self.tree_work = self.bodies.tree_work()
-        self.forces = np.zeros((self.joints, 2))
-        self._joint_columns = columns_of(self.bodies)
-        self.springs = bool((self._joint_columns == STIFFNESS).any())
-        self._grow(64)
-        self.sleep = Sleep(self)
-        self.h = 0.0  # of the last step
-        self.contacts = 0  # of the last step that were rows of it
-        self.events: list[tuple[float, ...]] = []  # (kind, a, b, value) of the last step
-
-    def _grow(self, contacts: int) -> None:
-        """Room for so many contacts."""
-        self.capacity = contacts
-        more = 3 * contacts if self.has_torques else 0
-        self.rows = self.bodies.arrays(contacts + more, 3 * contacts + more)
-        size = self.joint_rows + 3 * contacts + more
-        self.lam, self.columns = np.zeros(size), np.full(size, CONTACT, dtype=np.int64)
-        self.columns[: self.joint_rows] = self._joint_columns
-        self.lam0, self.chosen = np.zeros((contacts, 3)), np.zeros(contacts, dtype=np.int64)
-        self.rates, self._row = np.zeros(contacts), np.zeros((1, 12))
-        self._chosen = np.zeros(2, dtype=np.int64)
-        self._made: tuple[Any, Any] = (None, None)
-
-    # start -----------------------------------------------------------------------------------------------------------------------------
+        super().__init__(model, settings)
+        self.impacts, self.sleep = Impacts(self), Sleep(self)
 
     def start(self, q: Array, v: Array) -> None:
-        """Begin from q and v of the model."""
-        self.states[:] = self.bodies.states(q, v)
-        self.room.values[:] = 0.0
-        self.inputs[:], self.rates_of_rotors[:] = np.nan, np.nan
-        self.intact[:], self.joint_lam[:], self.held[:] = 1, 0.0, 0.0
-        self.account[:], self.impulse[:] = 0.0, 0.0
-        if self.detector is not None:
-            self.detector.forget()
+        """Begin from q and v of the model, awake."""
+        super().start(q, v)
         self.sleep.restore()
-
-    def configuration(self) -> tuple[Array, Array]:
-        """q and v of the model."""
-        return self.bodies.configuration(self.states)
 
     # a step ------------------------------------------------------------------------------------------------------------------------------
 
@@ -291,99 +152,6 @@ class Machine:
             found += rotor_energy(b.system, self.states, room.J_measures)
         return found
 
-    def _known_forces(self, t: float) -> None:
-        push = self.push[: 6 * self.n]
-        push[:] = self.bodies.weight
-        push += self.held
-        if len(self.tree_work):
-            add_loads(self.bodies.tree, self.tree_work, self.states, self.bodies.com, push)
-        if self.motors:
-            measure(self.bodies.system, self.states, self.room.values, self.room.J_measures)
-            add_motor_forces(self.bodies.system, self.inputs, self.room.J_measures, self.push)
-
-    def _prepare(self, h: float, found: Report) -> None:
-        b = self.bodies
-        found.stabilised = motion.prepare(
-            h, b.mass, b.inertia, self.least, self.states, self.push, self.masses, self.inverse, self.before, self.free, self.mode
-        )
-
-    def _detect(self, h: float) -> bool:
-        """Contacts near the bodies, and those on their way; False where a state is not finite."""
-        if self.detector is None:
-            return True
-        motion.reaches(h, self.settings.margin, self.size, self.free, self.states, *self._poses)
-        count = self.detector.detect(*self._poses)
-        if count < 0:
-            return False
-        if count > self.capacity:
-            self._grow(int(1.5 * count))
-        if self.has_axes:
-            c = self.detector.contacts
-            turn_frames(count, c.bodies, c.material, self.detector.materials, self.states, self.detector.frames)
-        self.detector.warm_start(self.lam0[:count])
-        return True
-
-    def _choose(self, h: float) -> tuple[int, int]:
-        """How many contacts have rows in this step, and how many strike."""
-        if self.detector is None:
-            return 0, 0
-        s, d, c = self.settings, self.detector, self.detector.contacts
-        contact_rows.choose(
-            h, s.margin, WHEN[s.impact], s.threshold, self.free, self.before, d.count, c.bodies, d.frames, c.point, c.gap, c.material,
-            d.materials, self.states, self._row, self.chosen, self._chosen,
-        )  # fmt: skip
-        return int(self._chosen[0]), int(self._chosen[1])
-
-    def _assemble(self, t: float, h: float, n: int) -> None:
-        """Rows of joints, then of contacts, with their warm starts."""
-        r, s, self.torques = self.rows, self.settings, 0
-        if self.joints:
-            assemble_rows(self.bodies.system, self.states, self.before, self.intact, self.inputs, t, h, *self.room, *r)
-            if self.springs:
-                calm_springs(self.bodies.system, h, r.bodies, self.inverse, r.J, r.b, r.sigma)
-        self.lam[: self.joint_rows] = self.joint_lam
-        if not n:
-            return
-        assert self.detector is not None
-        c = self.detector.contacts
-        contact_rows.write(
-            h, NEAR * s.margin, s.push, s.threshold, s.eps, s.tau, self.chosen, n, c.bodies, self.detector.frames, c.point, c.gap,
-            c.material,
-            self.detector.materials, self.states, self.inverse, self.before, self.constraints, self.joint_rows, *r, self.rates,
-            self.lam0, self.lam,
-        )  # fmt: skip
-        end = self.joint_rows + 3 * n
-        self.columns[self.joint_rows : end] = CONTACT
-        if self.has_torques and n == self._chosen[0]:
-            self.torques = contact_rows.write_torques(
-                self.chosen, n, c.bodies, self.detector.frames, c.material, self.detector.materials, self.states, self.inverse, self.before,
-                self.lam0, self.constraints + n, end, *r,
-            )  # fmt: skip
-            self.lam[end : end + self.torques], self.columns[end : end + self.torques] = 0.0, FRICTION
-
-    def _problem(self, n: int) -> StepProblem:
-        """Views of the rows of joints and of n contacts, made anew where their number or the arrays are others."""
-        if self._made[0] != (n, self.torques, self.capacity):
-            self._made = (n, self.torques, self.capacity), self._views(n)
-        problem: StepProblem = self._made[1]
-        problem.stretch = self.stretch(self.chosen[:n], self.torques)
-        return problem
-
-    def _views(self, n: int) -> StepProblem:
-        m, k, r = self.constraints + n + self.torques, self.joint_rows + 3 * n + self.torques, self.rows
-        return StepProblem(
-            r.bodies[:m], r.kind[:m], r.first[: m + 1], r.J[:k], r.b[:k], r.sigma[:k], r.mu[:m], self.masses, self.inverse, self.free,
-            r.low[:k], r.high[:k], self.before, self.lam[:k], check=False,
-        )  # fmt: skip
-
-    def stretch(self, contacts: Any, more: int = 0) -> Array | None:
-        """(constraints, 2): friction by tangents of contacts in units of the larger one, between those of joints and `more` others."""
-        if not self.is_stretched:
-            return None
-        assert self.detector is not None
-        own = self.detector.materials[self.detector.contacts.material[contacts]][:, STRETCH]
-        return np.vstack([np.ones((self.constraints, 2)), own, np.ones((more, 2))])
-
     def _solve(self, n: int, found: Report) -> None:
         """x and lam of the rows of joints and of n contacts."""
         if self.constraints + n == 0:
@@ -409,10 +177,6 @@ class Machine:
             if correct_rows(b.system, h, self.x, self.intact, values[0], now, values[1], J, r.bodies, r.J, r.b) <= self.settings.tol:
                 return
             self._solve(n, found)
-
-    def _lend(self) -> None:
-        if self.companions:
-            lend(self.bodies.system, self.rows.bodies, self.rows.J, self.masses, self.inverse, self.before, self.free)
 
     def _strike(self, t: float, h: float, n: int, energy: float, found: Report) -> float:
         """Impacts before the step: velocities of the step before jump. Returns the kinetic energy behind them."""
