@@ -66,3 +66,19 @@ def test_hinges_that_are_tilted_by_half_a_turn_can_be_closed(degrees):
     q0 = free.neutral()
     q0[3:7] = np.cos(np.radians(degrees) / 2), np.sin(np.radians(degrees) / 2), 0, 0
     assert dal.simulate(free, "spook", h=H, t_end=0.1, q0=q0).status == "ok"
+
+
+def test_a_drive_that_tears_a_loop_apart_is_flagged_by_the_report():
+    """Possible at the start, impossible later: one pin of the triangle is driven away, over more than both bars are long."""
+    m = dal.Model("torn", gravity=(0, 0, 0))
+    for k, x in enumerate((0.0, 1.2)):
+        m.add_body(f"bar{k}", 1.0, (0.1, 0.1, 0.1), pose=((x, 0, 0.5), (1, 0, 0, 0)))
+    m.add_body("cart", 1.0, (0.1, 0.1, 0.1), pose=((1.2, 0, 0), (1, 0, 0, 0)))
+    m.add_joint("pin0", "revolute", "world", "bar0", (0, 0, 0), (0, 1, 0))
+    m.add_joint("rail", "prismatic", "world", "cart", (1.2, 0, 0), (1, 0, 0), drive=lambda t: 2.0 * t)
+    m.add_joint("pin1", "revolute", "cart", "bar1", (1.2, 0, 0), (0, 1, 0))
+    m.add_loop("top", "slot", "bar0", "bar1", (0, 0, 1), (0, 1, 0), point=(1.2, 0, 1))
+    q0, v0 = m.assemble({"pin0": 0.6, "pin1": -0.6})
+    traj = dal.simulate(m, "spook", h=H, t_end=1.5, q0=q0, v0=v0)
+    found = [x for x in traj.report().items if x.name == "joints"]
+    assert found[0].verdict == "fail" and "contradicts" in found[0].text

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
-from contact_laws import H
+from contact_laws import H, Steps
+from scipy.linalg import block_diag
 
 import dalembert as dal
+from dalembert.contact.machine import Report
+from dalembert.model.cut import cut
 
 HS = (4e-3, 2e-3, 1e-3, 5e-4)
 
@@ -129,3 +132,31 @@ def test_couplings_of_loop_joints_are_refused_by_steppers_of_trees_and_read_from
     more = dal.resume(tmp_path / "gear.h5", 0.4)
     whole = dal.simulate(wheels("revolute"), "spook", h=H, t_end=0.4, v0={"axle1": 1.0, "axle2": -2.0})
     np.testing.assert_array_equal(more.q[-1], whole.q[-1])
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("model", [wheels("free", -2.0), two_pairs((0.1, 0.4, -0.3))], ids=["three bodies", "four bodies"])
+def test_a_companion_hands_on_what_one_row_over_all_bodies_would(model):
+    """The dense system of the bodies alone, with one row of the coupling over all of them, has the same velocities and impulses."""
+    s = Steps(cut(model))
+    rng, m = np.random.default_rng(3), s.machine
+    s.v[:], s.omega[:] = rng.normal(size=(2, m.n, 3))
+    m._known_forces(0.0)
+    m._prepare(H, Report())
+    M, free, size = m.masses[: m.n].copy(), m.free[: 6 * m.n].copy(), 6 * m.n
+    m._assemble(0.0, H, 0)
+    m._lend()
+    p = m._problem(0)
+    J, labels = p.jacobian(), [label for _, label in m.bodies.rows]
+    main, picks = labels.index("coupling"), [k for k, label in enumerate(labels) if label.startswith("share")]
+    full = J[:, :size].copy()
+    for k in picks:
+        slot = size + int(np.flatnonzero(J[k, size:])[0])
+        full[main] += J[main, slot] * J[k, :size]
+    rows = [k for k in range(len(labels)) if k not in picks]
+    A = np.block([[block_diag(*M), -full[rows].T], [full[rows], np.diag(p.sigma[rows])]])
+    exact = np.linalg.solve(A, np.concatenate([block_diag(*M) @ free, -p.b[rows]]))
+    x = m.solver.solve(p).x
+    assert len(picks) == m.n - 1
+    np.testing.assert_allclose(x[:size], exact[:size], atol=1e-8)
+    np.testing.assert_allclose(p.impulses[rows], exact[size:], atol=1e-7)

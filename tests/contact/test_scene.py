@@ -64,8 +64,7 @@ def test_a_pair_of_a_file_names_shapes():
       <body name="b"><freejoint/><geom name="left" type="sphere" size=".1" pos="-1 0 0"/>
       <geom name="right" type="sphere" size=".1" pos="1 0 0"/></body></worldbody>
       <contact><pair geom1="floor" geom2="right"/></contact></mujoco>"""
-    with pytest.warns(dal.importers.ModelImportWarning):
-        m = dal.load_model(xml)
+    m = dal.load_model(xml)
     scene = Scene.of(m)
     assert [scene.touch(0, k) for k in (1, 2)] == [False, True]
     assert assert_touching(dal.Model.from_dict(m.to_dict())) == {frozenset(("b", "world"))}

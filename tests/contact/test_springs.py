@@ -66,3 +66,23 @@ def test_what_a_step_makes_of_a_spring_vanishes_with_h():
         for h in (0.04, 0.02, 0.01, 0.005)
     ]
     assert np.polyfit(np.log([8, 4, 2, 1]), np.log(worst), 1)[0] > 0.9
+
+
+@pytest.mark.parametrize("stiffness", [1e5, 1e8, 1e14])
+def test_springs_too_stiff_for_the_step_do_not_ring(stiffness):
+    """h omega = 3.7 and more: the midpoint rule would keep k (h v/2)^2/2 of the start, and speeds up to omega h/2 v, for ever."""
+    model = dal.Model("bead", gravity=(0, 0, 0))
+    model.add_body("bead", 2.0, (0.1, 0.1, 0.1))
+    model.add_joint("rail", "prismatic", "world", "bead", axis=(1, 0, 0), stiffness=stiffness)
+    traj = dal.simulate(model, "spook", h=H, t_end=2.0, v0=[1.0])
+    v = np.abs(traj.joint("rail").v[:, 0])
+    assert v.max() < 3.0 and v[-1] < 1e-3
+    np.testing.assert_allclose(np.diff(traj.energy), np.diff(traj.work), atol=1e-11 * np.abs(traj.energy).max())
+
+
+def test_a_spring_too_stiff_for_the_step_carries_its_load():
+    model = dal.Model("bead", gravity=(-9.81, 0, 0))
+    model.add_body("bead", 2.0, (0.1, 0.1, 0.1))
+    model.add_joint("rail", "prismatic", "world", "bead", axis=(1, 0, 0), stiffness=1e6)
+    traj = dal.simulate(model, "spook", h=H, t_end=2.0)
+    assert traj.joint("rail").q[-1, 0] == pytest.approx(-2.0 * 9.81 / 1e6, rel=1e-5)

@@ -29,6 +29,7 @@ SHORT = {
     "slider_crank": 5.0,
     "pendulum_ten_methods": 20 / 3,
     "friction_isotropy": 1.0,
+    "friction_laws": 0.4,
     "pyramid_beside_mujoco": 0.2,
     "tippe_top": 4.0,
 }

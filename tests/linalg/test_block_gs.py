@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
 from dalembert.errors import OptionError
-from dalembert.kernels.linalg.block_gs import contact_law, step_sizes
+from dalembert.kernels.contact.laws import contact_law
+from dalembert.kernels.linalg.block_gs import step_sizes
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR
 from dalembert.linalg import BlockJacobian, Saddle
 from dalembert.linalg.block_gs import BOX, CONTACT, FREE, BlockGaussSeidel, Laws, interleaved

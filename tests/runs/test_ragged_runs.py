@@ -348,7 +348,7 @@ def test_a_disk_that_fills_up_keeps_what_was_computed(tmp_path, either, monkeypa
         done.append(len(arrays["time"]))
         if len(done) > 3:
             raise dal.ArchiveError("no space left on device")
-        append(self, arrays)
+        return append(self, arrays)
 
     monkeypatch.setattr(Journal, "append", limited)
     with pytest.raises(dal.SimulationError, match="no space left") as caught:

@@ -28,7 +28,7 @@ def command(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            "--method", "-m", help="direct, gauss-seidel, split, direct+split, lemke, keller, or run: as in the run; default: all."
+            "--method", "-m", help="direct, gauss-seidel, exact, split, direct+split, lemke, keller, or run: as in the run; default: all."
         ),
     ] = None,
     name: Annotated[list[str] | None, typer.Option("--name", "-n", help="Problems of these names only; may be repeated.")] = None,

@@ -7,7 +7,8 @@
     ...                                       # solve
     detector.remember(lam)
 
-All that the next detection depends on are the arrays of `memory()`. Spheres, boxes, hulls and planes are found by our own kernels
+All that the next detection depends on are the arrays of `memory()`. Pairs of which no body is awake (`watch`) are not detected; what is
+remembered of them is held until one is. Spheres, boxes, hulls and planes are found by our own kernels
 (kernels/contact/), all else by MuJoCo (contact/others.py).
 """
 
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.contact.memories import MEMORY, Memory, join, nothing, part
 from dalembert.contact.others import Others
 from dalembert.contact.scene import Scene
 from dalembert.errors import OptionError
@@ -29,7 +31,6 @@ from dalembert.kernels.status import OK
 
 #: h = 1/60 and cubes of 0.2 m come to rest with these; see kernels/contact/boxes.py
 MARGIN, SLACK, CLIP, ANGLE, NEAR = 4e-3, 2e-4, 1e-4, 0.035, 0.02
-MEMORY = ("axis_keys", "axis_codes", "hull_keys", "hull_codes", "keys", "features", "points", "impulses")
 
 
 class Detector:
@@ -65,7 +66,7 @@ class Detector:
 
     @property
     def materials(self) -> Array:
-        """(k, 12): friction, restitution, compliance, damping time, `materials.FURTHER`; NaN: not given. Rows: `contacts.material`."""
+        """(k, 18): friction, restitution, compliance, damping time, `materials.FURTHER`; NaN: not given. Rows: `contacts.material`."""
         return self.scene.materials
 
     def detect(self, x: Array, q: Array, reach: Array | None = None) -> int:
@@ -103,7 +104,7 @@ class Detector:
         """What MuJoCo finds."""
         assert self._others is not None
         self._others.find(x, q, reach, self.settings.margin)
-        while (total := self._others.take(self.settings, reach, self._found, self.count)) > len(self._found.gap):
+        while (total := self._others.take(self.settings, reach, self._work.awake, self._found, self.count)) > len(self._found.gap):
             self._grow_found(total)
         self.count = total
 
@@ -134,9 +135,9 @@ class Detector:
         """Room for what was counted, and some more."""
         counts = self._work.counts
         if counts[PAIRS] > len(self._work.pairs):
-            order, axis = self._work.order, counts.copy()
+            order, axis, awake = self._work.order, counts.copy(), self._work.awake
             self._work = _work(self.scene, int(1.5 * counts[PAIRS]))
-            self._work.order[:], self._work.counts[:] = order, axis
+            self._work.order[:], self._work.counts[:], self._work.awake[:] = order, axis, awake
         if counts[CONTACTS] > len(self._found.gap):
             self._grow_found(int(counts[CONTACTS]))
 
@@ -183,26 +184,42 @@ class Detector:
 
     def forget(self) -> None:
         """As if nothing had been detected yet."""
-        none = np.zeros(0, dtype=np.int64)
-        self._memory: dict[str, Any] = {name: none.copy() for name in MEMORY[:6]}
-        self._memory.update(points=np.zeros((0, 3)), impulses=np.zeros((0, 3)))
+        self._memory, self._held = nothing(), nothing()
+        self._work.placed[:] = 0
 
-    def glance(self) -> dict[str, Array]:
-        """`memory` without copies: arrays that are never written to, only replaced."""
-        return dict(self._memory)
+    def glance(self) -> tuple[Memory, Memory]:
+        """`memory` without copies: what is in use, and what is held of pairs of which no body is awake."""
+        return dict(self._memory), self._held
 
-    def memory(self) -> dict[str, Array]:
+    def rewind(self, used: Memory) -> None:
+        """Use what was in use at a `glance`, in place of what a detection has made of it."""
+        self._memory = dict(used)
+
+    def memory(self) -> Memory:
         """Copies of all that the next detection and its warm start depend on: axes of pairs, contacts with impulses (world axes)."""
-        return {name: self._memory[name].copy() for name in MEMORY}
+        return join(self._memory, self._held)
 
-    def restore(self, arrays: dict[str, Array]) -> None:
+    def restore(self, arrays: Memory) -> None:
         """Go on from what `memory` gave, for the same scene."""
         missing = [name for name in MEMORY if name not in arrays]
         if missing:
             raise OptionError(f"memory of contacts: {', '.join(missing)} missing; expected {', '.join(MEMORY)}.")
-        for name in MEMORY:
-            like = self._memory[name]
-            self._memory[name] = np.array(arrays[name], dtype=like.dtype).reshape(-1, *like.shape[1:])
+        none = nothing()
+        given = {name: np.array(arrays[name], dtype=like.dtype).reshape(-1, *like.shape[1:]) for name, like in none.items()}
+        self._memory, self._held = part(join(given, none), self._work.awake)
+
+    # sleep -------------------------------------------------------------------------------------------------------------------------
+
+    def watch(self, awake: Any) -> None:
+        """awake (n,): which bodies are. What is remembered of pairs of others is held, and put back when one of them is."""
+        owner = self.scene.shapes.owner
+        self._work.awake[:], self._work.placed[:] = np.append(awake, False)[owner], 0  # the world, -1, is not
+        self._memory, self._held = part(self.memory(), self._work.awake)
+
+    def held_bodies(self) -> Any:
+        """(m, 2): bodies of the contacts that are held."""
+        owner = self.scene.shapes.owner
+        return np.stack([owner[k] for k in np.divmod(self._held["keys"], max(len(owner), 1))], axis=1)
 
 
 def _work(scene: Scene, capacity: int) -> Work:
@@ -210,6 +227,8 @@ def _work(scene: Scene, capacity: int) -> Work:
     ints: Any = np.int64
     order = np.flatnonzero((kind == SPHERE) | (kind == BOX) | (kind == HULL)).astype(ints)
     return Work(
+        awake=(scene.shapes.owner >= 0).astype(ints),
+        placed=np.zeros(n, dtype=ints),
         c=np.zeros((n, 3)),
         R=np.zeros((n, 3, 3)),
         low=np.zeros((n, 3)),

@@ -145,7 +145,7 @@ class Impacts:
             bound[:r0][boxed & np.isfinite(bound[:r0])] = 0.0
         return StepProblem(
             r.bodies[which], r.kind[which], first, r.J[take], b, sigma, r.mu[which], self.spins.masses, self.spins.inverse, v.copy(),
-            low, high, v.copy(), np.zeros(len(take)), check=False,
+            low, high, v.copy(), np.zeros(len(take)), check=False, stretch=m.stretch(m.chosen[near]),
         )  # fmt: skip
 
     # within a step ---------------------------------------------------------------------------------------------------------------------

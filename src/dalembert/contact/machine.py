@@ -7,6 +7,7 @@
 5  velocities and impulses of the step                      contact/solver.py
 6  impacts, before 5 or within the step                     contact/impacts.py
 7  account, broken joints, next node
+8  islands that fall asleep; 1 and 4 wake them              contact/sleep.py
 """
 
 from __future__ import annotations
@@ -23,22 +24,27 @@ from dalembert.contact.detector import Detector
 from dalembert.contact.impacts import WHEN, Impacts
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.scene import Scene
+from dalembert.contact.sleep import Sleep
 from dalembert.contact.solver import SolverOptions
-from dalembert.contact.solvers import Solver, solver_of
+from dalembert.contact.solvers import CONES, Solver, solver_of
+from dalembert.contact.stretched import StretchedSolver
 from dalembert.contact.tables import BROKEN
 from dalembert.kernels.bodies import layout, motion
 from dalembert.kernels.bodies.couplings import lend
-from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy, strain_energy
+from dalembert.kernels.bodies.joint_rows import assemble_rows, joint_forces, keep_rates, rotor_energy
 from dalembert.kernels.bodies.loads import add_loads, load_potential
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.nonlinear import correct_rows
+from dalembert.kernels.bodies.springs import calm_springs, strain_energy
 from dalembert.kernels.bodies.stiffening import stiffen, stiffness
 from dalembert.kernels.bodies.targets import add_motor_forces
 from dalembert.kernels.contact import rows as contact_rows
+from dalembert.kernels.contact.axes import turn_frames
 from dalembert.kernels.status import NOT_FINITE, OK
 from dalembert.model.compile_bodies import compile_bodies
 from dalembert.model.features import can_touch
 
+STRETCH = [contact_rows.ALONG, contact_rows.ACROSS]
 #: contacts with gaps below this part of the margin count as touching
 NEAR = 0.05
 #: m/s, dead band of Coulomb's law (contact/coulomb.py)
@@ -49,8 +55,6 @@ ROUNDS_TOL = 1e-6
 #: corrects velocities once, and need not do so again. Factorisations per step of a pyramid of 105 boxes at rest: 0.57 with the new ones,
 #: 0.42, 0.39, 0.42, 0.54 with parts 0.7, 0.5, 0.3, 0.1 of them.
 SETTLED, REST_PART = 1e-6, 0.5
-#: the option `law` as solvers call it
-LAWS = {"coulomb": "coulomb", "cone": "associated"}
 
 
 @dataclass(frozen=True)
@@ -62,11 +66,13 @@ class Settings:
     tau: float = 2.0
     margin: float = 4e-3
     law: str = "coulomb"
+    sides: int = 8
     solver: str = "direct"
     tol: float = 1e-9
     impact: str = "exact"
     threshold: float = 0.05
     push: float = 1.0
+    sleep: float = 0.0
     sweeps: int = 50
     rounds: int = 200
     corners: int = 0
@@ -88,6 +94,7 @@ class Report:
     stabilised: int = 0
     stiffened: int = 0
     converged: bool = True
+    asleep: int = 0
 
 
 class Machine:
@@ -106,12 +113,12 @@ class Machine:
             rounds=s.rounds,
             corners=s.corners,
             max_time=budget,
-            law=LAWS[s.law],
+            law=CONES.get(s.law, "coulomb"),
             creep=CREEP,
             rounds_tol=ROUNDS_TOL,
             threads=s.threads,
         )
-        self.solver: Solver = solver_of(self.options)
+        self.solver: Solver = solver_of(self.options, s.law, s.sides)
         self.least = np.array([np.linalg.eigvalsh(I)[0] for I in self.bodies.inertia])
         self.size = np.zeros(n) if self.detector is None else self.detector.scene.radii
         count = self.bodies.count
@@ -121,6 +128,10 @@ class Machine:
         self.impacts = Impacts(self)
         torques = [contact_rows.TORSION, contact_rows.ROLLING]
         self.has_torques = self.detector is not None and bool((self.detector.materials[:, torques] > 0.0).any())
+        table = np.zeros((0, contact_rows.AXIS)) if self.detector is None else self.detector.materials
+        self.has_axes, self.is_stretched = bool(table[:, contact_rows.AXIS_OF].any()), bool((table[:, STRETCH] != 1.0).any())
+        if self.is_stretched:
+            self.solver = StretchedSolver(self.solver)
         self.torques = 0  # rows of torques of contacts in the last step
         # the checkpoint
         self.states = np.zeros((n, motion.SIZE))
@@ -144,6 +155,7 @@ class Machine:
         self._joint_columns = columns_of(self.bodies)
         self.springs = bool((self._joint_columns == STIFFNESS).any())
         self._grow(64)
+        self.sleep = Sleep(self)
         self.h = 0.0  # of the last step
         self.contacts = 0  # of the last step that were rows of it
         self.events: list[tuple[float, ...]] = []  # (kind, a, b, value) of the last step
@@ -172,6 +184,7 @@ class Machine:
         self.account[:], self.impulse[:] = 0.0, 0.0
         if self.detector is not None:
             self.detector.forget()
+        self.sleep.restore()
 
     def configuration(self) -> tuple[Array, Array]:
         """q and v of the model."""
@@ -181,15 +194,18 @@ class Machine:
 
     def step(self, t: float, h: float) -> Report:
         """From t to t + h. The state is changed only where the step succeeds."""
-        found, self.events, self.h = Report(), [], h
+        self._wake(t, h)
+        found, self.events, self.h = Report(asleep=self.sleep.count), [], h
         self.impacts.times = []
-        energy = self._kinetic()
+        if self.sleep.all:
+            return self._sleep_on(h, found)
+        energy = self.kinetic()
         self._store(-1.0)
-        self._known_forces(t)
         self._prepare(h, found)
-        if not self._detect(h):
+        touching = self._touching(h, found)
+        if touching is None:
             return Report(NOT_FINITE)
-        ordinary, strikes = self._choose(h)
+        ordinary, strikes = touching
         if strikes and self.settings.impact != "exact":
             energy = self._strike(t, h, strikes + ordinary, energy, found)
             ordinary, strikes = self._choose(h)[0], 0
@@ -214,14 +230,46 @@ class Machine:
             return Report(NOT_FINITE)
         self._remember(ordinary, found)
         self._add_jolts(ordinary, n)
+        if self.sleep.on:
+            self.sleep.settle(h)
+            found.asleep = self.sleep.count
         return found
+
+    def _wake(self, t: float, h: float) -> None:
+        """Known forces; what sleeps wakes where they act, or where h is another."""
+        self._known_forces(t)
+        if self.sleep.count and self.h not in (0.0, h):
+            self.sleep.wake_all()
+        if self.sleep.count:
+            self.sleep.wake_loaded()
+
+    def _sleep_on(self, h: float, found: Report) -> Report:
+        """Nothing moves."""
+        assert self.detector is not None
+        self.detector.count = self.contacts = 0
+        self.impulse[3:] += h * self.bodies.weight.reshape(-1, 6)[:, 3:].sum(axis=0)
+        return found
+
+    def _touching(self, h: float, found: Report) -> tuple[int, int] | None:
+        """`_detect` and `_choose`, again and again where contacts wake what slept. None where a state is not finite."""
+        while True:
+            before = self.detector.glance()[0] if self.sleep.count and self.detector is not None else None
+            if not self._detect(h):
+                return None
+            ordinary, strikes = self._choose(h)
+            if before is None:
+                return ordinary, strikes
+            n = self.detector.count if strikes and self.detector is not None else ordinary
+            if not self.sleep.wake_touched(n, before):
+                return ordinary, strikes
+            self._prepare(h, found)
 
     def _advance(self, h: float, way: Array) -> bool:
         """The next node, by velocities `way`; then velocities x. The energy at the node, and what the weight did, go into the account."""
         fine = motion.advance(h, way, self.mode, self.states)
         if way is not self.x:
             motion.kick(h, self.x, self.mode, self.states)
-        self.account[NUMERICAL] += self._kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
+        self.account[NUMERICAL] += self.kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
         self._store(1.0)
         return bool(fine)
 
@@ -234,7 +282,7 @@ class Machine:
         if len(self.tree_work):
             self.account[FORCES] += sign * load_potential(b.tree, self.tree_work, self.states, b.com)
 
-    def _kinetic(self) -> float:
+    def kinetic(self) -> float:
         """Kinetic energy of the node: of bodies and rotors."""
         b, room = self.bodies, self.room
         found = float(motion.kinetic(b.mass, b.inertia, self.states))
@@ -269,6 +317,9 @@ class Machine:
             return False
         if count > self.capacity:
             self._grow(int(1.5 * count))
+        if self.has_axes:
+            c = self.detector.contacts
+            turn_frames(count, c.bodies, c.material, self.detector.materials, self.states, self.detector.frames)
         self.detector.warm_start(self.lam0[:count])
         return True
 
@@ -288,6 +339,8 @@ class Machine:
         r, s, self.torques = self.rows, self.settings, 0
         if self.joints:
             assemble_rows(self.bodies.system, self.states, self.before, self.intact, self.inputs, t, h, *self.room, *r)
+            if self.springs:
+                calm_springs(self.bodies.system, h, r.bodies, self.inverse, r.J, r.b, r.sigma)
         self.lam[: self.joint_rows] = self.joint_lam
         if not n:
             return
@@ -312,7 +365,9 @@ class Machine:
         """Views of the rows of joints and of n contacts, made anew where their number or the arrays are others."""
         if self._made[0] != (n, self.torques, self.capacity):
             self._made = (n, self.torques, self.capacity), self._views(n)
-        return self._made[1]
+        problem: StepProblem = self._made[1]
+        problem.stretch = self.stretch(self.chosen[:n], self.torques)
+        return problem
 
     def _views(self, n: int) -> StepProblem:
         m, k, r = self.constraints + n + self.torques, self.joint_rows + 3 * n + self.torques, self.rows
@@ -320,6 +375,14 @@ class Machine:
             r.bodies[:m], r.kind[:m], r.first[: m + 1], r.J[:k], r.b[:k], r.sigma[:k], r.mu[:m], self.masses, self.inverse, self.free,
             r.low[:k], r.high[:k], self.before, self.lam[:k], check=False,
         )  # fmt: skip
+
+    def stretch(self, contacts: Any, more: int = 0) -> Array | None:
+        """(constraints, 2): friction by tangents of contacts in units of the larger one, between those of joints and `more` others."""
+        if not self.is_stretched:
+            return None
+        assert self.detector is not None
+        own = self.detector.materials[self.detector.contacts.material[contacts]][:, STRETCH]
+        return np.vstack([np.ones((self.constraints, 2)), own, np.ones((more, 2))])
 
     def _solve(self, n: int, found: Report) -> None:
         """x and lam of the rows of joints and of n contacts."""
@@ -363,7 +426,7 @@ class Machine:
         self.x[:] = spins.sines(h, last + self.impacts.jump(n, last, gap, self.rates[:n].copy(), h, allowed, found))
         motion.kick(h, self.x, self.mode, self.states)
         self.rates_of_rotors[:] = np.nan
-        after = self._kinetic()
+        after = self.kinetic()
         self.account[NUMERICAL] += after - energy
         self._prepare(h, found)
         self.lam0[: self.detector.count] = 0.0

@@ -75,13 +75,15 @@ class Others:
             self.room *= 2
             self._build()
 
-    def take(self, settings: Settings, reach: Array, found: Found, at: int) -> int:
-        """Add what touches to the contacts, from `at` on; returns how many there are then, also where there is no room for them."""
+    def take(self, settings: Settings, reach: Array, awake: Any, found: Found, at: int) -> int:
+        """Add what touches to the contacts, from `at` on, of shapes of which one is awake; returns how many there are then, also where
+        there is no room for them."""
         c = self.data.contact
         geom = self.shape_of[np.ascontiguousarray(c.geom).reshape(-1, 2)]
         frame = np.ascontiguousarray(c.frame).reshape(-1, 9)
         dist, pos = np.array(c.dist, dtype=float), np.ascontiguousarray(c.pos).reshape(-1, 3)
-        return int(add_others(self.scene.shapes, self.scene.filters, settings, reach, geom, pos, frame, dist, found, at))
+        scene = self.scene
+        return int(add_others(scene.shapes, scene.filters, settings, reach, awake, geom, pos, frame, dist, found, at))
 
 
 def compile_scene(scene: Scene, room: int) -> tuple[Any, Array]:

@@ -42,6 +42,7 @@ class StepProblem:
     masses and inverse (n, 6, 6), free (6 n,): velocities without constraints, start (6 n,): last velocities (free by default),
     lam (rows,): impulses, warm start in, result out (zeros by default).
     check: whether numbers are looked through; shapes and types always are.
+    stretch (m, 2): mu_1/mu and mu_2/mu of cones with anisotropic friction (contact/stretched.py); None: all are isotropic.
     """
 
     bodies: Ints
@@ -59,6 +60,7 @@ class StepProblem:
     start: Array | None = None
     lam: Array | None = None
     check: bool = True
+    stretch: Array | None = None
 
     def __post_init__(self) -> None:
         n, m, rows = len(self.masses), len(self.kind), len(self.J)

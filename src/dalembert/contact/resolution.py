@@ -1,6 +1,7 @@
 """`resolve`: a problem of a step solved again, by any method, and judged.
 
 The judge is the same for all: `StepProblem.natural_residual`, in m/s, of the law of the run, recomputed from the data and the impulses.
+Laws other than those of the cone have judges of their own, those of their solver (contact/friction_laws.py).
 """
 
 from __future__ import annotations
@@ -16,12 +17,18 @@ from dalembert.arrays import Array
 from dalembert.contact.fclib import ArchivedProblem
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.solver import METHODS, SolverOptions
-from dalembert.contact.solvers import solver_of
+from dalembert.contact.solvers import CONES, solver_of
 from dalembert.errors import OptionError, UnknownNameError, UnsupportedError
 
 #: what `iterations` counts
 COUNTS = {
-    "direct": "factors", "gauss-seidel": "sweeps", "split": "rounds", "direct+split": "factors", "lemke": "pivots", "keller": "pivots",
+    "direct": "factors",
+    "gauss-seidel": "sweeps",
+    "exact": "factors",
+    "split": "rounds",
+    "direct+split": "factors",
+    "lemke": "pivots",
+    "keller": "pivots",
 }  # fmt: skip
 #: sweeps of gauss-seidel, where nothing is said: more than a run would spend
 SWEEPS = 1000
@@ -52,7 +59,7 @@ class Resolution:
 
 
 def resolve(problem: ArchivedProblem | StepProblem, method: str | None = None, cold: bool = False, **options: Any) -> Resolution:
-    """Solve a problem again. method: direct, gauss-seidel, split, direct+split, lemke or keller; by default as in the run, bit for
+    """Solve a problem again. method: a word of `SolverOptions.method`; by default as in the run, bit for
     bit on its machine (unless `max_time` ended it: clocks do not repeat).
 
     cold: without the impulses of the step before. options: of `SolverOptions` (tol, sweeps, rounds, corners, law, ...), in place of those
@@ -63,12 +70,13 @@ def resolve(problem: ArchivedProblem | StepProblem, method: str | None = None, c
     p = given.fresh()
     if cold:
         p.impulses[:] = 0.0
-    solver = solver_of(o)
+    word = "" if "law" in options else given.facts.get("law", "")
+    solver = solver_of(o, word, int(given.facts.get("sides", 8)))
     began = perf_counter()
     found = solver.solve(p)
     seconds = perf_counter() - began
     x, lam = np.array(found.x), p.impulses
-    residual = p.natural_residual(lam, o.law, o.creep)
+    residual = p.natural_residual(lam, o.law, o.creep) if not word or word in CONES else found.residual
     same = None if not len(given.lam) else bool(np.array_equal(lam, given.lam) and np.array_equal(x, given.x))
     count = found.factorisations if COUNTS[o.method] == "factors" else found.iterations
     good = residual <= max(o.tol, o.interior_tol)

@@ -39,7 +39,7 @@ from dalembert.kernels.contact.solve import run
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 
 LAWS = ("associated", "coulomb")
-METHODS = ("direct", "gauss-seidel", "split", "direct+split", "lemke", "keller")  # the last four: contact/solvers.py
+METHODS = ("direct", "gauss-seidel", "exact", "split", "direct+split", "lemke", "keller")  # the last five: contact/solvers.py
 WORTH = 200  # contacts for which threads are started
 JUDGED = 10  # sweeps between two looks at the residual
 #: sigma is multiplied by these, one after the other

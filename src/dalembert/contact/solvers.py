@@ -7,6 +7,10 @@ from typing import Protocol
 
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.solver import SolverOptions, StepResult, StepSolver
+from dalembert.errors import OptionError
+
+#: laws of the cone, as `SolverOptions` calls them
+CONES = {"coulomb": "coulomb", "cone": "associated"}
 
 
 class Solver(Protocol):
@@ -16,8 +20,17 @@ class Solver(Protocol):
         """Impulses into problem.lam, velocities into the result."""
 
 
-def solver_of(options: SolverOptions) -> Solver:
-    """A new solver. What few runs need is imported when it is asked for."""
+def solver_of(options: SolverOptions, law: str = "", sides: int = 8) -> Solver:
+    """A new solver. law: a word of the option `law` of the stepper in place of that of the options; sides: of a polygon. What few runs need
+    is imported when it is asked for."""
+    if law and law not in CONES:
+        return _of_other_law(options, law, sides)
+    options = replace(options, law=CONES[law]) if law else options
+    if options.method == "exact":
+        from dalembert.contact.friction_laws import ExactSolver
+
+        direct = StepSolver(replace(options, method="direct"))
+        return ExactSolver(direct) if options.law == "coulomb" else direct
     if options.method == "split":
         from dalembert.contact.split import SplitSolver
 
@@ -33,3 +46,13 @@ def solver_of(options: SolverOptions) -> Solver:
     if options.method == "direct+split":  # the associated law leaves nothing to be done better
         options = replace(options, method="direct")
     return StepSolver(options)
+
+
+def _of_other_law(options: SolverOptions, law: str, sides: int) -> Solver:
+    from dalembert.contact.friction_laws import HELD, LawSolver, section_of
+
+    if options.method == "exact":  # they end with Newton on the law anyway
+        options = replace(options, method="direct")
+    if options.method not in ("direct", "gauss-seidel"):
+        raise OptionError(f"solver = {options.method!r} knows the laws coulomb and cone; law = {law!r} needs 'direct' or 'gauss-seidel'.")
+    return LawSolver(law in HELD, section_of(law, sides), options)

@@ -6,7 +6,7 @@ beginning of the step, gap (m) there, impulse j on b over the step (N s, world a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.kernels.contact.rows import OPEN, SLIP, STICK, describe
 
-__all__ = ["BROKEN", "COLUMNS", "OPEN", "SLIP", "STICK", "STRUCK", "contact_rows", "memory_rows", "restore_memory"]
+__all__ = ["BROKEN", "COLUMNS", "OPEN", "SLIP", "STICK", "STRUCK", "contact_rows", "described", "memory_rows", "restore_memory"]
 
+#: m/s: the residual of a solved step
+CREEP = 1e-6
 #: kinds of events: an impact with restitution (value: normal impulse, N s), a joint that broke (a: its number, value: force, N)
 STRUCK, BROKEN = 1, 2
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -28,28 +30,41 @@ AXIS, HULL, CONTACT = 0.0, 1.0, 2.0
 
 
 def contact_rows(machine: Any) -> Array:
-    """The contacts of the last step of a machine."""
+    """The contacts of the last step of a machine, and those of bodies that sleep."""
+    return machine.sleep.visible(described(machine))
+
+
+def described(machine: Any) -> Array:
+    """The contacts with rows in the last step of a machine."""
     n = machine.contacts
     out = np.zeros((n, len(COLUMNS["contacts"])))
     if n:
         c, r = machine.detector.contacts, machine.rows
         describe(
             n, machine.chosen, c.bodies, c.point, c.gap, machine.detector.frames, machine.constraints, machine.joint_rows, r.bodies, r.J,
-            r.mu, machine.x, machine.lam, out,
+            r.b, r.mu, machine.x, machine.lam, out,
         )  # fmt: skip
+        if machine.is_stretched or machine.settings.law not in ("coulomb", "cone"):
+            out[:, -1] = _states(machine, n, out[:, -2])
     return out
 
 
-def memory_rows(m: Mapping[str, Array] | None) -> Array:
-    """What a detector remembers (`Detector.glance`), as rows; None: no detector."""
-    if m is None:
-        return np.zeros((0, len(COLUMNS["memory"])))
-    parts = []
-    for what, keys, codes in ((AXIS, "axis_keys", "axis_codes"), (HULL, "hull_keys", "hull_codes"), (CONTACT, "keys", "features")):
-        rows = np.zeros((len(m[keys]), len(COLUMNS["memory"])))
-        rows[:, 0], rows[:, 1], rows[:, 2] = what, m[keys], m[codes]
-        parts.append(rows)
-    parts[2][:, 3:6], parts[2][:, 6:9] = m["points"], m["impulses"]
+def _states(machine: Any, n: int, slip: Array) -> Array:
+    """Where the limit is no cone: those slide that are faster than what sticks gives way, sigma lam."""
+    lam = machine.lam[machine.joint_rows :][: 3 * n].reshape(n, 3)
+    creep = machine.rows.sigma[machine.joint_rows + 1 :][: 3 * n : 3] * np.hypot(lam[:, 1], lam[:, 2])
+    return np.where(lam[:, 0] <= 0.0, OPEN, np.where(slip > 10.0 * creep + CREEP, SLIP, STICK))
+
+
+def memory_rows(memories: Sequence[Mapping[str, Array]]) -> Array:
+    """What a detector remembers (`Detector.glance`), as rows; no memories: no detector."""
+    parts = [np.zeros((0, len(COLUMNS["memory"])))]
+    for m in memories:
+        for what, keys, codes in ((AXIS, "axis_keys", "axis_codes"), (HULL, "hull_keys", "hull_codes"), (CONTACT, "keys", "features")):
+            rows = np.zeros((len(m[keys]), len(COLUMNS["memory"])))
+            rows[:, 0], rows[:, 1], rows[:, 2] = what, m[keys], m[codes]
+            parts.append(rows)
+        parts[-1][:, 3:6], parts[-1][:, 6:9] = m["points"], m["impulses"]
     return np.concatenate(parts)
 
 

@@ -13,7 +13,6 @@ COUNTED = (  # count, accessor, topic
     ("ntendon", "tendon", "tendons"),
     ("nsite", "site", "sites"),
     ("nsensor", "sensor", "sensors"),
-    ("npair", "pair", "parameters of contact pairs"),
     ("nflex", "flex", "deformable bodies: elasticity and contact"),
     ("nskin", "skin", "skins"),
     ("nplugin", "plugin", "plugins"),

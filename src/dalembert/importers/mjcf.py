@@ -16,6 +16,7 @@ from dalembert.importers.leftovers import note_leftovers
 from dalembert.importers.loops import add_loops
 from dalembert.importers.mjcf_files import Gathered
 from dalembert.importers.notes import Notes
+from dalembert.importers.pairs import add_pair_laws
 from dalembert.importers.reading import Source
 from dalembert.model import Model
 
@@ -74,6 +75,7 @@ def _touching(builder: Builder) -> None:
         pairs = [(int(a), int(b)) for a, b in zip(mj.pair_geom1, mj.pair_geom2, strict=True)]
         model.source["contact pairs"] = [[builder.body_names[int(mj.geom_bodyid[g])] for g in pair] for pair in pairs]
         model.source["contact pair shapes"] = [[shape_name(mj, g, builder.part.geom_names) for g in pair] for pair in pairs]
+        add_pair_laws(builder)
     if int(mj.opt.disableflags) & int(library().mjtDisableBit.mjDSBL_FILTERPARENT):
         model.source["neighbours touch"] = True
 

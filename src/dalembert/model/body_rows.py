@@ -6,7 +6,7 @@
     drive                 coordinate - f(t)        BILATERAL    the defaults; BOXED with drive limits
     velocity              rate - f(t + h/2)        BILATERAL    the same
     greatest velocity     rho - rate, rho + rate   UNILATERAL   (10.48); of a ball joint rho - |spin|, along the spin of the node
-    stiffness             coordinate - rest        BILATERAL    eps = 1/stiffness, tau = 0
+    stiffness             coordinate - rest        BILATERAL    eps = 1/stiffness, tau = 0; damped where h omega > 2
     damping               rate                     BILATERAL    gamma = 1/damping
     friction              rate                     BOXED        |force| <= friction, on every degree of freedom by itself; of a ball
                                                                 joint the length of the torque (kernels/bodies/joint_rows.py)

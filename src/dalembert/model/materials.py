@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import validate
 from dalembert.model.parts import WORLD
@@ -25,13 +27,16 @@ class Contact:
 
         smooth    mu = mu_s (1 - alpha v/sqrt(eta^2 + v^2))            linear    mu = mu_s (1 - alpha min(v/eta, 1))
 
+    friction may be two numbers: mu_1 along friction_axis, a direction fixed in a (in axes of a; world axes where that is the world), as
+    far as it lies in the plane of contact, mu_2 across it; kinetic_friction is then that of the larger, the other falls in proportion.
+
     torsion, rolling (m): torque about the normal, and against rolling, per normal force. surface_velocity (m/s, world axes): of the surface
     of a along itself, as of a belt.
     """
 
     a: str
     b: str
-    friction: float | None = None
+    friction: float | tuple[float, float] | None = None
     restitution: float | None = None
     compliance: float | None = None
     damping_time: float | None = None
@@ -41,9 +46,19 @@ class Contact:
     torsion: float | None = None
     rolling: float | None = None
     surface_velocity: tuple[float, ...] | None = None
+    friction_axis: tuple[float, ...] | None = None
 
     @classmethod
-    def build(cls, a: str, b: str, friction_law: str | None = None, surface_velocity: Any = None, **numbers: Any) -> Contact:
+    def build(
+        cls,
+        a: str,
+        b: str,
+        friction: Any = None,
+        friction_axis: Any = None,
+        friction_law: str | None = None,
+        surface_velocity: Any = None,
+        **numbers: Any,
+    ) -> Contact:
         """Check everything that can be checked without the model."""
         owner = f"contact of {a!r} and {b!r}"
         if friction_law is not None and not validate.known(friction_law, FRICTION_LAWS):
@@ -51,6 +66,7 @@ class Contact:
         moving = None
         if surface_velocity is not None:
             moving = tuple(validate.vector(owner, "surface_velocity", surface_velocity, 3).tolist())
+        mu, axis = _directed(owner, friction, friction_axis)
         if a == b:
             raise ModelError(f"add_contact: both names are {a!r}; expected two bodies, or a body and 'world'.")
         checked = {what: None if x is None else validate.number(owner, what, x, 0.0) for what, x in numbers.items()}
@@ -61,11 +77,25 @@ class Contact:
             raise ModelError(f"{owner}: slip_speed is 0; expected a number > 0.")
         if checked.get("kinetic_friction") is None and (friction_law is not None or checked.get("slip_speed") is not None):
             raise ModelError(f"{owner}: friction_law and slip_speed say how friction falls to kinetic_friction, which is missing.")
-        return cls(a, b, **checked, friction_law=friction_law, surface_velocity=moving)
+        return cls(a, b, mu, **checked, friction_law=friction_law, surface_velocity=moving, friction_axis=axis)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: arguments of `Model.add_contact`."""
         return {k: x for k, x in self.__dict__.items() if x is not None}
+
+
+def _directed(owner: str, friction: Any, axis: Any) -> tuple[Any, Any]:
+    """friction, a number or two of them, and its axis of length 1."""
+    if axis is not None:
+        axis = tuple(validate.direction(owner, "friction_axis", axis).tolist())
+    if friction is None or np.ndim(friction) == 0:
+        return (None if friction is None else validate.number(owner, "friction", friction, 0.0)), axis
+    two = tuple(validate.vector(owner, "friction", friction, 2).tolist())
+    if min(two) < 0.0:
+        raise ModelError(f"{owner}: friction is {two}; expected numbers >= 0.")
+    if axis is None:
+        raise ModelError(f"{owner}: friction is {two}, along and across friction_axis, which is missing.")
+    return two, axis
 
 
 class Contacts:
@@ -80,7 +110,7 @@ class Contacts:
         self: Any,
         a: str,
         b: str,
-        friction: float | None = None,
+        friction: Any = None,
         restitution: float | None = None,
         compliance: float | None = None,
         damping_time: float | None = None,
@@ -90,22 +120,25 @@ class Contacts:
         torsion: float | None = None,
         rolling: float | None = None,
         surface_velocity: Any = None,
+        friction_axis: Any = None,
     ) -> Contact:
         """Say how two bodies, or a body and the "world", touch, in place of what their shapes say.
 
         friction: Coulomb coefficient; restitution: 0 to 1; compliance (m/N), damping_time (s): how the contact gives way and how fast it
-        returns. None: what the shapes say (the larger of the two), or the method. Each pair once.
+        returns; with both it is a spring and damper that does not pull. None: what the shapes say (the larger of the two), or the
+        method. Each pair once.
 
         kinetic_friction: to which friction falls with the slip speed, slip_speed (0.01 m/s unless given): scale of that, friction_law:
         "smooth" (default) or "linear"; torsion, rolling (m): torques about the normal and against rolling, per normal force;
-        surface_velocity (m/s, world axes): of the surface of a along itself, as of a belt. Formulas: model/materials.py.
+        surface_velocity (m/s, world axes): of the surface of a along itself, as of a belt. friction=(mu_1, mu_2) with friction_axis, a
+        direction fixed in a: along and across it. Formulas: model/materials.py.
         """
         self._change()
         for name in (a, b):
             if name != WORLD and not validate.known(name, self._bodies):
                 raise UnknownNameError("body of a contact", name, [*self._bodies, WORLD])
         law = Contact.build(
-            a, b, friction_law, surface_velocity, friction=friction, restitution=restitution, compliance=compliance,
+            a, b, friction, friction_axis, friction_law, surface_velocity, restitution=restitution, compliance=compliance,
             damping_time=damping_time, kinetic_friction=kinetic_friction, slip_speed=slip_speed, torsion=torsion, rolling=rolling,
         )  # fmt: skip
         if frozenset((a, b)) in self._contacts:

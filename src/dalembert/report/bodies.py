@@ -7,8 +7,9 @@ momentum          linear momentum of what neither joints nor contacts hold to th
 problems solved   residual of the problem of every step; those above the tolerance are counted
 archive           where problems of steps were kept, how many, and what went wrong with that
 penetration       of contacts, against the size of the smallest shape: deeper than a tenth warns
-joints            largest gap of the rows of joints, against the size of the machine
+joints            largest gap of the rows of joints, against the size of the machine; one that stays open contradicts something
 rotation          bodies that turned too fast for the variational rotation were stepped by the stabilised one, which takes energy
+sleep             how many bodies slept at once, and for how long, where they may (option sleep)
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.report.tree_facts import TreeFacts
 
 PASSIVE = ("contact", "friction", "impact", "limits", "joints", "joint_friction", "damping")
-DEEP, OPEN = 0.1, 1e-3  # of the smallest shape; of the machine
+DEEP, OPEN, APART = 0.1, 1e-3, 0.02  # of the smallest shape; of the machine, of which joints should be less open, and surely be
 GAIN = 0.01  # of the energy that moved
 SMALL = 1e-4  # of weight times size: less than that is what contacts store by their compliance and give back
 
@@ -32,8 +33,8 @@ SMALL = 1e-4  # of weight times size: less than that is what contacts store by t
 def judge_bodies(facts: TreeFacts) -> list[Item | None]:
     """All items."""
     found = [judge_explosion(facts), judge_balance(facts), judge_dissipation(facts), judge_momentum(facts)]
-    found += [judge_solved(facts), judge_archive(facts)]
-    return [*found, judge_penetration(facts), judge_joints(facts), judge_rotation(facts), judge_stiffened(facts)]
+    found += [judge_solved(facts), judge_archive(facts), judge_penetration(facts), judge_joints(facts), judge_rotation(facts)]
+    return [*found, judge_stiffened(facts), tell_sleep(facts)]
 
 
 def moved(facts: TreeFacts) -> float:
@@ -135,7 +136,13 @@ def judge_joints(facts: TreeFacts) -> Item | None:
         return None
     gaps = np.abs(facts.traj.constraint[min(1, len(facts.traj) - 1) :])
     worst, limit = float(np.max(gaps)), OPEN * max(facts.extent, 1e-9)
-    text = f"joints closed to {worst:.2g} m, rad at worst, {float(np.max(gaps[-1])):.2g} at the end"
+    last = float(np.max(gaps[-1]))
+    text = f"joints closed to {worst:.2g} m, rad at worst, {last:.2g} at the end"
+    if worst > limit:
+        text += f" ({facts.model.constraint_labels[int(np.argmax(np.max(gaps, axis=0)))][0]!r})"
+    if last > APART * max(facts.extent, 1e-9) and last >= float(np.max(gaps[len(gaps) // 2])):
+        text += ": it does not close, so what it asks contradicts another joint, a drive or a contact"
+        return item("joints", FAIL, worst, None, text, limit)
     return item("joints", PASS if worst <= limit else WARN, worst, None, text, limit)
 
 
@@ -155,3 +162,15 @@ def judge_rotation(facts: TreeFacts) -> Item | None:
         return None
     text = f"{count} times a body turned too fast for h, and its rotation was stabilised, which takes energy; try a smaller h"
     return item("rotation", WARN, count, None, text)
+
+
+def tell_sleep(facts: TreeFacts) -> Item | None:
+    """Bodies that slept."""
+    traj = facts.traj
+    if "asleep" not in traj.solver:
+        return None
+    asleep = traj.solver["asleep"] / np.diff(traj.t) * traj.h  # added up over the steps between two nodes
+    n, whole = len(facts.model.bodies), float(traj.t[-1] - traj.t[0])
+    mean = float(np.sum(asleep * np.diff(traj.t))) / max(n, 1)
+    text = f"up to {round(float(np.max(asleep, initial=0.0)))} of {n} bodies slept at once; a body {mean:.3g} s of {whole:.3g} s on average"
+    return item("sleep", NOT_APPLICABLE, mean, None, text)

@@ -40,6 +40,7 @@ register(
         t_end=10.0,
         stepper=STEPPER,
         chaotic=True,
+        options={"law": "cone"},  # exact Coulomb does not converge in most steps of so many boxes in motion, and takes 10 times as long
         check=comes_to_rest(1e-9, 0.01, 6.0),
     )
 )

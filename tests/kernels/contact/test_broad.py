@@ -46,6 +46,28 @@ def test_pairs_are_those_of_all_boxes_that_meet_in_the_order_of_their_keys():
     assert len(axes) > 1
 
 
+@pytest.mark.parametrize("awake", [1, 10, 16, 17, 80])
+def test_pairs_of_bodies_that_sleep_are_left_out(awake):
+    """Few are compared one by one, more are swept; those that sleep stay where they were placed."""
+    rng = np.random.default_rng(4)
+    detector, n = crowd(150, rng), 150
+    q, x, found = np.tile([1.0, 0, 0, 0], (n, 1)), rng.uniform(-0.6, 0.6, (n, 3)), 0
+    for _ in range(4):
+        wakes = np.zeros(n, dtype=bool)
+        wakes[rng.permutation(n)[:awake]] = True
+        detector.watch(wakes)
+        for _ in range(3):
+            x[wakes] += rng.uniform(-0.05, 0.05, (awake, 3))
+            detector.detect(x, q)
+            pairs = candidates(detector)
+            detector.watch(np.ones(n, dtype=bool))
+            detector.detect(x, q)
+            assert pairs == [(i, j) for i, j in all_pairs(detector) if wakes[i] or wakes[j]]
+            detector.watch(wakes)
+            found += len(pairs)
+    assert found >= 10
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 500])
 def test_any_order_is_sorted(n):
     """Small disorder by insertion, a reversed list by heap sort; ties in any order."""

@@ -75,3 +75,46 @@ def test_every_law_of_one_row_is_a_box():
     assert box(0.5, -1.0, 1.0) == (0.5, INSIDE)
     assert box(-3.0, -np.inf, np.inf) == (-3.0, INSIDE)
     assert box(-3.0, 0.0, np.inf) == (0.0, BELOW)
+
+
+@kernel
+def disc(a, b, radius):
+    return laws.disc(a, b, radius)
+
+
+@kernel
+def coulomb_miss(lam, u, w_n, w_t, c, mu):
+    return laws.coulomb_miss(lam[0], lam[1], lam[2], u[0], u[1], u[2], w_n, w_t, c, mu)
+
+
+@pytest.mark.nojit
+def test_a_disc_has_the_nearest_point_along_the_radius():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        t, radius = rng.normal(size=2), rng.uniform(0.0, 2.0)
+        p = np.array(disc(*t, radius))
+        assert np.hypot(*p) == pytest.approx(min(np.hypot(*t), radius), rel=1e-14)
+        assert abs(p[0] * t[1] - p[1] * t[0]) < 1e-15 and p @ t >= 0.0
+    assert disc(0.3, -0.4, 0.0) == (0.0, 0.0) and disc(0.0, 0.0, 0.0) == (0.0, 0.0)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(("c", "mu"), [(0.0, 0.5), (0.3, 0.0), (0.1, 0.7)])
+def test_the_map_of_coulombs_law_vanishes_on_the_law_alone(c, mu):
+    """Stick, slip and open contacts obey it to round-off; a push beyond the limit, a slip that is not opposed and a pull do not."""
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        n, a, speed = rng.uniform(0.1, 2.0), rng.uniform(0.0, 2 * np.pi), rng.uniform(0.1, 1.0)
+        e, w, radius = np.array([np.cos(a), np.sin(a)]), rng.uniform(0.5, 2.0, size=2), c + mu * n
+        inside = 0.9 * radius * e
+        obeyed = [((n, *inside), (0, 0, 0)), ((n, *(radius * e)), (0, *(-speed * e))), ((0, *(c * e)), (speed, *(-speed * e)))]
+        for lam, u in obeyed:
+            assert np.abs(coulomb_miss(np.array(lam), np.array(u, dtype=float), *w, c, mu)).max() < 1e-15
+        broken = [
+            ((n, *(1.1 * radius * e)), (0, 0, 0)),
+            ((n, *(radius * e)), (0, *(speed * e))),
+            ((-n, 0, 0), (0, 0, 0)),
+            ((n, 0, 0), (1, 0, 0)),
+        ]
+        for lam, u in broken:
+            assert np.abs(coulomb_miss(np.array(lam), np.array(u, dtype=float), *w, c, mu)).max() > 1e-3

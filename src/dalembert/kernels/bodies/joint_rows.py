@@ -58,7 +58,6 @@ from dalembert.kernels.bodies.layout import (
     OF_JOINT,
     OF_MEASURE,
     PICKED,
-    POSITION,
     REST,
     ROW_SIZE,
     ROWS,
@@ -71,7 +70,7 @@ from dalembert.kernels.bodies.layout import (
 from dalembert.kernels.bodies.measures import measure
 from dalembert.kernels.bodies.motion import OMEGA, along
 from dalembert.kernels.bodies.targets import prescribe
-from dalembert.kernels.contact.codes import BILATERAL, BOXED, UNILATERAL
+from dalembert.kernels.contact.codes import BOXED, UNILATERAL
 from dalembert.kernels.quat import load, rotate_inverse
 from dalembert.kernels.smallmat import axpy, cross, dot, load3, sub
 
@@ -219,26 +218,6 @@ def rotor_energy(system, states, J_measures):
     return total
 
 
-@inline
-def is_spring(system, at, row):
-    """Whether a row, with the record of its constraint at `at`, is the stiffness of a joint: on a coordinate, without a target."""
-    free = system[at + HOLDS] == 0.0 and int(system[at + LAW]) == BILATERAL
-    return free and int(system[row + MODE]) == POSITION and system[row + TARGET] < 0.0
-
-
-@kernel
-def strain_energy(system, values):
-    """sum (value - rest)^2/(2 eps) of the stiffness of joints, J; values: of `measure`."""
-    total = 0.0
-    for c in range(int(system[CONSTRAINTS])):
-        at = int(system[AT_CONSTRAINTS]) + c * CONSTRAINT_SIZE
-        row = int(system[AT_ROWS]) + int(system[at + FIRST_ROW]) * ROW_SIZE
-        if is_spring(system, at, row):
-            strain = values[int(system[row + OF_MEASURE])] - system[row + REST]
-            total += 0.5 * strain * strain / system[row + COMPLIANCE]
-    return total
-
-
 @kernel
 def joint_forces(system, h, states, J, lam, forces):
     """forces (joints, 2): |sum f lam|/h, N, and |sum n lam|/h about its place, N m, of the rows by which a joint holds its bodies (limits
@@ -263,5 +242,7 @@ def joint_forces(system, h, states, J, lam, forces):
                     torque = axpy(lam[r], (J[r, column], J[r, column + 1], J[r, column + 2]), torque)
                     force = axpy(lam[r], (J[r, column + 3], J[r, column + 4], J[r, column + 5]), force)
             c += 1
+        if body >= states.shape[0]:  # a companion of a coupling
+            continue
         torque = sub(torque, cross(load3(system, arm), rotate_inverse(load(states[body], 3), force)))
         forces[j, 0], forces[j, 1] = math.sqrt(dot(force, force)) / h, math.sqrt(dot(torque, torque)) / h

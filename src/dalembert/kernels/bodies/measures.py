@@ -315,4 +315,6 @@ def measure(system, states, values, J):
     Angles go on from what stands in values: the number nearest to it that differs from the angle in (-pi, pi] by whole turns.
     """
     for j in range(int(system[JOINTS])):
-        measure_joint(system, int(system[AT_JOINTS]) + j * JOINT_SIZE, states, values, J)
+        joint = int(system[AT_JOINTS]) + j * JOINT_SIZE
+        if system[joint + LAST_MEASURE] > system[joint + FIRST_MEASURE]:  # rows of couplings have none, and companions no pose
+            measure_joint(system, joint, states, values, J)

@@ -17,6 +17,8 @@ Where another body turns too fast for the quaternion step (z_s > 1/2 min I, or h
 (15.29), which exists for every h and loses energy; w is then the angular velocity, and mode is STABILISED:
 
     (I - h^2 hat(L) I^-1 hat(L)) w = (I + h hat(L)) omega + h (1 + h hat(L) I^-1) tau' + J^T lam,   L = I omega,   q+ = q * exp(h w)
+
+A body whose mode is ASLEEP stays where it is, bit for bit: its velocities are 0, with and without constraints.
 """
 
 import math
@@ -25,7 +27,7 @@ from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.mat3 import mul
 from dalembert.kernels.smallmat import add, axpy, cross, dot, mat_vec, scale, sub
 
-QUATERNION, STABILISED, BALANCED = 0, 1, 2
+QUATERNION, STABILISED, BALANCED, ASLEEP = 0, 1, 2, 3
 X, Q, OMEGA, V, SIZE = 0, 3, 7, 10, 13
 SHARE, LARGEST_ANGLE = 0.5, 1.6  # of the limit (15.62); rad per step
 LARGEST_HALF = 0.95  # |h w/2| of a step: beyond, w is taken for the angular velocity
@@ -157,10 +159,14 @@ def prepare(h, mass, inertia, least, states, push, M, inverse, before, free, mod
     """Mass blocks, velocities of the step before and velocities without constraints; how many bodies are STABILISED.
 
     mass (n,), inertia (n, 3, 3), least (n,): smallest principal inertias, states (n, 13), push (6 n,): known torque (body axes) and force
-    (world axes) about the centre of mass; M, inverse (n, 6, 6); before, free (6 n,): (w, v); mode (n,).
+    (world axes) about the centre of mass; M, inverse (n, 6, 6); before, free (6 n,): (w, v); mode (n,), ASLEEP stays.
     """
     count = 0
     for k in range(mass.shape[0]):
+        if mode[k] == ASLEEP:
+            for i in range(6 * k, 6 * k + 6):
+                before[i], free[i] = 0.0, 0.0
+            continue
         I, omega, torque = _matrix(inertia, k), _row3(states, k, OMEGA), (push[6 * k], push[6 * k + 1], push[6 * k + 2])
         even = balanced(I)
         fast = not even and quick(h, I, least[k], omega)
@@ -215,6 +221,8 @@ def advance(h, x, mode, states):
     """The next node from the velocities (w, v) of the step. Returns False where a number is not finite."""
     fine = True
     for k in range(states.shape[0]):
+        if mode[k] == ASLEEP:
+            continue
         w = (x[6 * k], x[6 * k + 1], x[6 * k + 2])
         half = scale(0.5 * h, w)
         square = dot(half, half)
@@ -238,6 +246,8 @@ def advance(h, x, mode, states):
 def kick(h, x, mode, states):
     """omega and v of the states from velocities (w, v), as those of the step that ended here: for impacts, which move nothing."""
     for k in range(states.shape[0]):
+        if mode[k] == ASLEEP:
+            continue
         w = (x[6 * k], x[6 * k + 1], x[6 * k + 2])
         half = scale(0.5 * h, w)
         square = dot(half, half)

@@ -8,7 +8,8 @@ Times (4/h) Y, and with the G_k of the first iterate for d/dx (columns are G_k^T
 
     b = (4/h) Y ((g_{k+1} + 2 g_k + g_{k-1})/4 + tau G_{k+1} x) - G_k x
 
-A chord iteration: the error falls by some (h omega)^2 each time. Rows with targets, limits and rows on velocities stay as they are.
+A chord iteration: the error falls by some (h omega)^2 each time. Rows with targets, springs, limits
+and rows on velocities stay as they are.
 """
 
 from dalembert.kernels._jit import kernel
@@ -32,6 +33,7 @@ from dalembert.kernels.bodies.layout import (
     TAU,
 )
 from dalembert.kernels.bodies.motion import along
+from dalembert.kernels.bodies.springs import is_spring
 from dalembert.kernels.contact.codes import UNILATERAL
 
 
@@ -46,7 +48,7 @@ def correct_rows(system, h, x, intact, before, now, after, J_after, bodies, J, b
             continue
         for r in range(int(system[at + FIRST_ROW]), int(system[at + LAST_ROW])):
             row = int(system[AT_ROWS]) + r * ROW_SIZE
-            if int(system[row + MODE]) != POSITION or system[row + TARGET] >= 0.0:
+            if int(system[row + MODE]) != POSITION or system[row + TARGET] >= 0.0 or is_spring(system, at, row):
                 continue
             m, sign, tau = int(system[row + OF_MEASURE]), system[row + SIGN], system[row + TAU] + h * system[row + STEPS]
             mean = sign * (0.25 * (after[m] + 2.0 * now[m] + before[m]) - system[row + REST])

@@ -3,7 +3,7 @@
 For one constraint after the other, forwards and backwards by turns, u = J x + b + sigma lam with all other impulses held:
 
     row                  lam' = box(lam - u / (D + sigma))
-    cone, Coulomb        lam - S^-1 u where that sticks, else the normal, then the tangents on their disk (`linalg/block_gs.py`)
+    cone, Coulomb        lam - S^-1 u where that sticks, else the normal, then the tangents on their disc (`laws.contact_law`)
     cone, associated     lam - S^-1 u where that sticks, else P(lam - u / s), s >= |S|: a projected gradient step
     x += M^-1 J^T (lam' - lam)
 
@@ -14,10 +14,9 @@ import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact.codes import CONE, INSIDE, RESIDUAL, STEPS
-from dalembert.kernels.contact.laws import box, cone
+from dalembert.kernels.contact.laws import box, cone, contact_law, tangent_scale
 from dalembert.kernels.contact.products import row6, row_velocities, velocities
 from dalembert.kernels.contact.residual import natural, prepare, project
-from dalembert.kernels.linalg.block_gs import contact_law
 from dalembert.kernels.linalg.six import axpy6, dot6, load6, store6
 from dalembert.kernels.status import NOT_CONVERGED, OK
 
@@ -132,8 +131,8 @@ def _associated(W, i, l0, l1, l2, u0, u1, u2, mu):
 def _coulomb(W, i, l0, l1, l2, u0, u1, u2, mu):
     d0, d1, d2, regular = _solved(W, i, u0, u1, u2)
     full = (l0 - d0, l1 - d1, l2 - d2) if regular else (-1.0, 0.0, 0.0)
-    most = max(W[i + 1, 1] + abs(W[i + 1, 2]), W[i + 2, 2] + abs(W[i + 1, 2]))
-    return contact_law(l0, l1, l2, u0, u1, u2, W[i, 1], W[i, 2], (1.0 / W[i, 0], 1.0 / most), mu, full)
+    steps = (1.0 / W[i, 0], 1.0 / tangent_scale(W[i + 1, 1], W[i + 1, 2], W[i + 2, 2]))
+    return contact_law(l0, l1, l2, u0, u1, u2, W[i, 1], W[i, 2], steps, mu, full)
 
 
 @kernel

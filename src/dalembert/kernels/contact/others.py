@@ -9,8 +9,9 @@ UNKNOWN = -1  # feature
 
 
 @kernel
-def add_others(shapes, filters, settings, reach, pair, point, frame, gap, found, at):
-    """Append those that touch and are below the margin of their pair; frame (m, 9): first the normal from pair[0] to pair[1].
+def add_others(shapes, filters, settings, reach, awake, pair, point, frame, gap, found, at):
+    """Append those that touch and are below the margin of their pair; awake (S,): see tables.Work; frame (m, 9): first the normal from
+    pair[0] to pair[1].
 
     Returns how many contacts there are then; what does not fit is only counted.
     """
@@ -18,7 +19,7 @@ def add_others(shapes, filters, settings, reach, pair, point, frame, gap, found,
         i, j, sign = pair[k, 0], pair[k, 1], 1.0
         if i > j:
             i, j, sign = j, i, -1.0
-        if gap[k] >= margin_of(shapes, reach, settings, i, j) or not touch(shapes, filters, i, j):
+        if awake[i] + awake[j] == 0 or gap[k] >= margin_of(shapes, reach, settings, i, j) or not touch(shapes, filters, i, j):
             continue
         normal = (sign * frame[k, 0], sign * frame[k, 1], sign * frame[k, 2])
         put(found, at, (point[k, 0], point[k, 1], point[k, 2]), normal, gap[k], UNKNOWN)

@@ -4,6 +4,7 @@
 
     touching   gap <= near       b_n = (4/h) Y gap - Y J x_k, at least -max(J x_k, push), with 0 for J x_k < -threshold: bodies that came
                                  fast stop where they touch (psi = 0), and penetration is undone no faster than with `push`
+               with compliance and damping time of the model's own: a spring and damper, b_n = (4/h) Y gap - Y J x_k whatever it is
     ahead      gap > near        b_n = gap/h: the bodies may meet at the end of the step, not before
     tangents                     b_t = -t.w, w: velocity of a moving surface of a (10.56); mu by the slip speed of the step before (10.55)
 
@@ -23,6 +24,7 @@ from dalembert.kernels.smallmat import cross, mat_vec
 
 FRICTION, RESTITUTION, COMPLIANCE, DAMPING_TIME = 0, 1, 2, 3
 KINETIC, SLIP_SPEED, LINEAR, TORSION, ROLLING, BELT = 4, 5, 6, 7, 8, 9
+ALONG, ACROSS, AXIS_OF, AXIS = 12, 13, 14, 15
 ORDINARY, STRIKES, LEFT = 0, 1, 2
 #: states of contacts
 OPEN, STICK, SLIP = 0, 1, 2
@@ -162,8 +164,12 @@ def write(
         slip = math.hypot(along(J, row + 1, x, p, q) + b[row + 1], along(J, row + 2, x, p, q) + b[row + 2])
         mu[c + j] = min(_friction(materials, what, slip), ROUGHEST)
         rates[j] = along(J, row, x, p, q)
-        if gap[k] > near:
+        own = not (math.isnan(e) or math.isnan(tau))  # a spring and damper of the model's own: (4.31) as it stands
+        if gap[k] > (0.0 if own else near):
             b[row] = gap[k] / h
+            continue
+        if own:
+            b[row] = Y * (4.0 / h * gap[k] - rates[j])
             continue
         last = rates[j] if rates[j] > -threshold else 0.0
         b[row] = max(Y * (4.0 / h * gap[k] - last), -max(last, push))
@@ -247,16 +253,16 @@ def works(rows, first, kind, bodies, J, lam, x, free, split, column, out):
 
 
 @kernel
-def describe(n, chosen, pair, point, gap, frames, c, r, bodies, J, mu, x, lam, out):
+def describe(n, chosen, pair, point, gap, frames, c, r, bodies, J, b, mu, x, lam, out):
     """out (n, 14): of the contacts with constraints from c, rows from r: bodies, point, normal, gap, impulse (world axes), slip speed,
     state."""
     for j in range(n):
-        k, row, a, b = chosen[j], r + 3 * j, bodies[c + j, 0], bodies[c + j, 1]
+        k, row, p, q = chosen[j], r + 3 * j, bodies[c + j, 0], bodies[c + j, 1]
         out[j, 0], out[j, 1], out[j, 8] = pair[k, 0], pair[k, 1], gap[k]
         for i in range(3):
             out[j, 2 + i], out[j, 5 + i] = point[k, i], frames[k, 0, i]
             out[j, 9 + i] = frames[k, 0, i] * lam[row] + frames[k, 1, i] * lam[row + 1] + frames[k, 2, i] * lam[row + 2]
-        out[j, 12] = math.hypot(along(J, row + 1, x, a, b), along(J, row + 2, x, a, b))
+        out[j, 12] = math.hypot(along(J, row + 1, x, p, q) + b[row + 1], along(J, row + 2, x, p, q) + b[row + 2])
         slides = math.hypot(lam[row + 1], lam[row + 2]) >= (1.0 - 1e-9) * mu[c + j] * lam[row]
         out[j, 13] = OPEN if lam[row] <= 0.0 else SLIP if slides else STICK
 

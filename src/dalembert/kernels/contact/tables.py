@@ -58,6 +58,8 @@ class Filters(NamedTuple):
 class Work(NamedTuple):
     """Places of shapes and scratch."""
 
+    awake: Any  # (S,) 0: of the world, or of a body that sleeps; two such shapes are no pair
+    placed: Any  # (S,) 1: not awake, and c, R, low, high are known
     c: Any  # (S, 3) world position of shapes
     R: Any  # (S, 3, 3) axes of shapes, world
     low: Any  # (S, 3) bounding boxes, grown by the margin

@@ -11,6 +11,7 @@ Print lacks E_i in D_i and in the residual, and accumulates q with the opposite 
 """
 
 from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.contact.laws import box, contact_law, coulomb_miss, tangent_scale
 from dalembert.kernels.linalg.dense import ldl, lower, scale, upper
 from dalembert.kernels.linalg.six import axpy6, dot6, load6, store6
 
@@ -52,25 +53,7 @@ def diagonal_blocks(first, lines, rows, places, W, E, zero, tol, S, D):
 @inline
 def step_sizes(S, at, r):
     """For the block S[at:] of a contact, r numbers per row: 1/S_nn, and one step for both tangents, at most 1/|S_tt|."""
-    return 1.0 / S[at], 1.0 / (max(S[at + r + 1], S[at + 2 * r + 2]) + abs(S[at + 2 * r + 1]))
-
-
-@inline
-def contact_law(yn, y1, y2, qn, q1, q2, s1, s2, steps, mu, full):
-    """New (y_n, y_1, y_2) of one contact; full: y - S^-1 q, taken where it sticks. s1, s2: S_1n, S_2n.
-
-    Else the normal goes first, then the tangents by a projection on the disk mu y_n with one step size for both: so that where the
-    contact slides, velocity opposes force.
-    """
-    fn, f1, f2 = full
-    if fn >= 0.0 and f1 * f1 + f2 * f2 <= mu * mu * fn * fn:
-        return fn, f1, f2
-    new = max(0.0, yn - steps[0] * qn)
-    change = new - yn
-    t1, t2, most = y1 - steps[1] * (q1 + s1 * change), y2 - steps[1] * (q2 + s2 * change), mu * new
-    length = t1 * t1 + t2 * t2
-    shrink = most / length**0.5 if length > most * most else 1.0
-    return new, shrink * t1, shrink * t2
+    return 1.0 / S[at], 1.0 / tangent_scale(S[at + r + 1], S[at + 2 * r + 1], S[at + 2 * r + 2])
 
 
 @inline
@@ -88,7 +71,7 @@ def _box(S, at, r, lo, hi, row, y, new, q):
         moved = False
         for a in range(r):
             s = S[at + a * (r + 1)]
-            value = min(max(new[a] - q[a] / s, lo[row + a]), hi[row + a])
+            value, _ = box(new[a] - q[a] / s, lo[row + a], hi[row + a])
             change = value - new[a]
             if abs(change) > 1e-15 * abs(value):
                 moved = True
@@ -165,18 +148,14 @@ def residual(first, bodies, lines, rows, places, W, E, S, c, law, lo, hi, mu, y,
         r = rows[i + 1] - row
         _slip(first, bodies, lines, rows, places, W, E, c, y, w, i, q)
         if law[i] == CONTACT:
-            s = S[at]
-            worst = max(worst, s * abs(y[row] - max(0.0, y[row] - q[0] / s)))
-            s = 1.0 / step_sizes(S, at, r)[1]
-            t1, t2, most = y[row + 1] - q[1] / s, y[row + 2] - q[2] / s, mu[i] * max(0.0, y[row])
-            length = (t1 * t1 + t2 * t2) ** 0.5
-            shrink = most / length if length > most else 1.0
-            worst = max(worst, s * ((y[row + 1] - shrink * t1) ** 2 + (y[row + 2] - shrink * t2) ** 2) ** 0.5)
+            n, t = step_sizes(S, at, r)
+            f, f1, f2 = coulomb_miss(y[row], y[row + 1], y[row + 2], q[0], q[1], q[2], 1.0 / n, 1.0 / t, 0.0, mu[i])
+            worst = max(worst, abs(f) / n, (f1 * f1 + f2 * f2) ** 0.5 / t)
         else:
             for a in range(r):
                 s = S[at + a * (r + 1)]
                 free = y[row + a] - q[a] / s
                 if law[i] == BOX:
-                    free = min(max(free, lo[row + a]), hi[row + a])
+                    free, _ = box(free, lo[row + a], hi[row + a])
                 worst = max(worst, s * abs(y[row + a] - free))
     return worst

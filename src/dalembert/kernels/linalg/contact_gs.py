@@ -6,7 +6,7 @@ for twelve contacts ahead.
 """
 
 from dalembert.kernels._jit import kernel, prefetch
-from dalembert.kernels.linalg.block_gs import contact_law
+from dalembert.kernels.contact.laws import contact_law
 from dalembert.kernels.linalg.six import axpy6, dot6, load6, store6
 
 SECOND, INVERSE, RHS, SOFT, COUPLING, STEPS, MU, DIAGONAL = 18, 36, 42, 45, 48, 50, 52, 53

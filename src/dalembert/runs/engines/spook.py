@@ -1,7 +1,7 @@
 """Bodies, joints and contacts: `contact/machine.py`, one call per step.
 
-The flat state is the fixed part of the checkpoint (STATE below); what contacts remember (axes of pairs, features, impulses) is the ragged
-table "memory". Contacts of the last step and events (impacts, broken joints) are tables too.
+The flat state is the fixed part of the checkpoint (STATE below); what contacts remember (axes of pairs, features, impulses), also of those
+that sleep (contact/sleep.py), is the ragged table "memory". Contacts of the last step and events (impacts, broken joints) are tables too.
 
 The machine runs in the coordinates of its bodies, which are those of `traj.q` and `traj.model`. Whatever the user's own code sees or gives
 (controls, monitors, `Simulation.state`, tau) is in the joint coordinates of the machine that was given: contact/joint_view.py. A control
@@ -23,7 +23,9 @@ from dalembert.contact.accounts import DRIVE, JOINTS, columns_of
 from dalembert.contact.closing import refuse_contradictions
 from dalembert.contact.joint_view import JointView, order_of
 from dalembert.contact.machine import Machine, Report, Settings
+from dalembert.contact.memories import Memory
 from dalembert.contact.overlaps import overlapping
+from dalembert.contact.stretched import StretchedSolver
 from dalembert.contact.tables import COLUMNS, contact_rows, memory_rows, restore_memory
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.kernels._fields import Layout, Part
@@ -53,6 +55,7 @@ STATE = Layout(
     Part("rotors", "rotors", "rates of armatures over the step before"),
     Part("inputs", "motors", "inputs of motors over the step before; NaN: off"),
     Part("tau", "nv", "control that was held over the step before, dual to v of the machine that was given"),
+    Part("calm", "calms", "how long every body has been calm, s; -1: it sleeps. None where nothing ever sleeps"),
     Part("account", "works", "work since the start, by kind"),
     Part("impulse", "6", "angular (not kept) and linear impulse of known forces since the start"),
 )
@@ -61,7 +64,7 @@ STATE = Layout(
 class SpookEngine:
     """A run of a machine cut free."""
 
-    log_columns = (*LOG_COLUMNS, "contacts", "penetration", "stabilised", "unsolved", "stiffened")
+    log_columns: tuple[str, ...] = (*LOG_COLUMNS, "contacts", "penetration", "stabilised", "unsolved", "stiffened")
     table_columns = COLUMNS
     t0 = 0.0
 
@@ -77,12 +80,15 @@ class SpookEngine:
         self.view = JointView(self.machine.bodies, coordinates_of(plan))
         self.facts: dict[str, Any] = {"coordinates": self.view.order}
         self.archive = self._archive(path, every, most)
-        self.at, self.size = places(self.machine.bodies, self.view.nv)
+        self.at, self.size = places(self.machine.bodies, self.view.nv, plan)
+        if self.machine.sleep.on:
+            self.log_columns = (*self.log_columns, "asleep")
         self.tau, self.outer = np.zeros(self.view.nv), np.zeros(6 * self.machine.n)
         self.motors = [motor.name for motor in self.model.motors]
         self._enter = plan.enter_state
         self.events: list[tuple[float, ...]] = []
         self._last = Report()
+        self._log = np.zeros(len(self.log_columns))  # since the last node that was recorded, which may be in an earlier chunk
 
     def _archive(self, path: str, every: int, most: int) -> ProblemArchive | None:
         """What keeps problems of steps, if there is a place for them."""
@@ -93,8 +99,10 @@ class SpookEngine:
         from dalembert.contact.archive import ProblemArchive
 
         m = self.machine
-        archive = ProblemArchive(m.solver, m.options, path, every, most, self.model.name)
-        m.solver, self.facts["archive"] = archive, archive.facts
+        about = {"machine": self.model.name, "law": m.settings.law, "sides": m.settings.sides}
+        outer = m.solver if isinstance(m.solver, StretchedSolver) else m  # problems are kept as their solver sees them
+        archive = ProblemArchive(outer.solver, m.options, path, every, most, about)
+        outer.solver, self.facts["archive"] = archive, archive.facts
         return archive
 
     # checkpoints -----------------------------------------------------------------------------------------------------------------------
@@ -108,7 +116,7 @@ class SpookEngine:
             self.view.seed(self.machine, q)
             self._warn()
         refuse_contradictions(self.machine, self.model.name)
-        self.tau[:], self.outer[:], self.steps, self.events = 0.0, 0.0, 0, []
+        self.tau[:], self.outer[:], self.steps, self.events, self._log[:] = 0.0, 0.0, 0, [], 0.0
 
     def _warn(self) -> None:
         """Say which shapes of one machine overlap at the start."""
@@ -127,9 +135,10 @@ class SpookEngine:
         m.states[:] = state[at.bodies : at.values].reshape(m.n, 13)
         m.room.values[:], m.intact[:] = state[at.values : at.intact], state[at.intact : at.lam].astype(np.int64)
         m.joint_lam[:], m.rates_of_rotors[:] = state[at.lam : at.rotors], state[at.rotors : at.inputs]
-        m.inputs[:], self.tau[:], self.outer[:] = state[at.inputs : at.tau], state[at.tau : at.account], 0.0
+        m.inputs[:], self.tau[:], self.outer[:] = state[at.inputs : at.tau], state[at.tau : at.calm], 0.0
         m.account[:], m.impulse[:] = state[at.account : at.impulse], state[at.impulse : self.size]
-        self.steps, self.events = step, []
+        self.steps, self.events, self._log[:], m.h = step, [], 0.0, m.h or self.h
+        m.sleep.restore(state[at.calm : at.account], None if tables is None or "memory" not in tables else tables["contacts"].of(-1))
         if m.detector is not None:
             restore_memory(m.detector, None if tables is None else tables.get("memory"))
 
@@ -137,17 +146,17 @@ class SpookEngine:
     def state(self) -> Array:
         """The fixed part of the checkpoint."""
         m = self.machine
-        parts = [m.states.ravel(), m.room.values, m.intact, m.joint_lam, m.rates_of_rotors, m.inputs, self.tau, m.account, m.impulse]
-        return np.concatenate(parts)
+        parts = [m.states.ravel(), m.room.values, m.intact, m.joint_lam, m.rates_of_rotors, m.inputs, self.tau, m.sleep.calm]
+        return np.concatenate([*parts, m.account, m.impulse])
 
     def checkpoint_tables(self) -> Tables:
         """Contacts, events and memory of the current node."""
         return self._tables([self._contacts()], [self._take_events()], self._memory())
 
-    def _memory(self) -> dict[str, Array] | None:
-        return None if self.machine.detector is None else self.machine.detector.glance()
+    def _memory(self) -> tuple[Memory, ...]:
+        return () if self.machine.detector is None else self.machine.detector.glance()
 
-    def _tables(self, contacts: list[Array], events: list[Array], last: dict[str, Array] | None) -> dict[str, Table]:
+    def _tables(self, contacts: list[Array], events: list[Array], last: tuple[Memory, ...]) -> dict[str, Table]:
         """Of some nodes; `last`: memory of the last of them."""
         memory = [np.zeros((0, len(COLUMNS["memory"])))] * (len(contacts) - 1) + [memory_rows(last)]
         found = {"contacts": contacts, "events": events, "memory": memory}
@@ -233,22 +242,21 @@ class SpookEngine:
         logs: list[Array] = []
         contacts: list[Array] = []
         events: list[Array] = []
-        memory: dict[str, Array] | None = None
-        log = np.zeros(len(self.log_columns))
+        memory: tuple[Memory, ...] = ()
         for _ in range(n):
             try:
-                status = self._one(log)
+                status = self._one(self._log)
             except (Exception, KeyboardInterrupt) as problem:  # the user's control: handed on together with what was computed before
                 error = problem
             if status != OK or error is not None:
                 break
             if self.steps % every == 0:
                 states.append(self.state)
-                logs.append(log.copy())
+                logs.append(self._log.copy())
                 contacts.append(self._contacts())
                 events.append(self._take_events())
                 memory = self._memory()
-                log[:] = 0.0
+                self._log[:] = 0.0
             if stop():
                 break
         rows = np.array(states).reshape(len(states), self.size)
@@ -276,6 +284,7 @@ class SpookEngine:
         log[0], log[1], log[2] = log[0] + f, max(log[1], f), max(log[2], r)
         log[4], log[5] = found.contacts, max(log[5], found.penetration)
         log[6], log[7], log[8] = log[6] + found.stabilised, log[7] + (not found.converged), log[8] + found.stiffened
+        log[9:] += found.asleep  # where there is such a column
         return OK
 
     def _sampled(self) -> Any:
@@ -287,13 +296,14 @@ class SpookEngine:
 
     def unpack(self, states: Array) -> dict[str, Any]:
         """q, v, control, work, impulse and account of recorded states."""
-        return unpack(self.model, self.machine.bodies, self.view, self.h, states)
+        return unpack(self.model, self.machine.bodies, self.view, self.h, self.at, states)
 
     @classmethod
     def read(cls, plan: Plan, states: Array, controlled: bool) -> dict[str, Any]:
         """`unpack` of a run that is over."""
         bodies = plan.once("bodies", lambda: compile_bodies(plan.acting))  # type: ignore[arg-type]
-        return unpack(plan.acting, bodies, JointView(bodies, coordinates_of(plan)), plan.h, states)
+        view = JointView(bodies, coordinates_of(plan))
+        return unpack(plan.acting, bodies, view, plan.h, places(bodies, view.nv, plan)[0], states)
 
     @classmethod
     def reaction(cls, plan: Plan, states: Array, joint: str, drive: bool = False) -> Array:
@@ -304,7 +314,7 @@ class SpookEngine:
             raise UnknownNameError("joint", joint, bodies.joints)
         kinds = columns_of(bodies)
         rows = [i for i, (name, _) in enumerate(bodies.rows) if name == joint and kinds[i] == (DRIVE if drive else JOINTS)]
-        at, _ = places(bodies, JointView(bodies, coordinates_of(plan)).nv)
+        at, _ = places(bodies, JointView(bodies, coordinates_of(plan)).nv, plan)
         forces = states[:, at.lam : at.rotors][:, rows] / plan.h
         forces[0] = np.nan
         return forces
@@ -316,10 +326,13 @@ def coordinates_of(plan: Plan) -> Any:
     return plan.coordinates or order_of(known)
 
 
-def places(bodies: Any, nv: int) -> tuple[Any, int]:
+def places(bodies: Any, nv: int, plan: Plan) -> tuple[Any, int]:
     """Where the parts of the state are, and its size."""
+    n = len(bodies.names)
     counts = {word: bodies.count(getattr(joints, word.upper())) for word in ("measures", "joints", "rows", "rotors", "motors")}
-    starts, size = STATE.lay(0, {}, {"n": len(bodies.names), "nv": nv, "works": len(WORKS), **counts})
+    starts, size = STATE.lay(
+        0, {}, {"n": n, "nv": nv, "works": len(WORKS), "calms": n if plan.options.get("sleep", 0.0) > 0.0 else 0, **counts}
+    )
     return STATE.named(starts), size
 
 
@@ -336,21 +349,20 @@ def motor_forces(model: Any, bodies: Any, view: JointView, h: float, inputs: Arr
     return total
 
 
-def unpack(model: Any, bodies: Any, view: JointView, h: float, states: Array) -> dict[str, Any]:
+def unpack(model: Any, bodies: Any, view: JointView, h: float, at: Any, states: Array) -> dict[str, Any]:
     """What recorded states tell. "control": tau and the forces of motors, dual to v of the machine that was given."""
-    at, size = places(bodies, view.nv)
     N, n = len(states), len(bodies.names)
     q, v = np.empty((N, 7 * n)), np.empty((N, 6 * n))
     for k in range(N):
         from_states(np.ascontiguousarray(states[k, at.bodies : at.values]).reshape(n, 13), bodies.com, q[k], 0, v[k], 0)
     works = states[:, at.account : at.impulse]
     impulse = np.full((N, 6), np.nan)
-    impulse[:, 3:] = states[:, at.impulse + 3 : size]
+    impulse[:, 3:] = states[:, at.impulse + 3 : at.impulse + 6]
     return {
         "q": q,
         "v": v,
         "v_interval": v,
-        "control": states[:, at.tau : at.account]
+        "control": states[:, at.tau : at.calm]
         + motor_forces(model, bodies, view, h, states[:, at.inputs : at.tau], states[:, at.lam : at.rotors]),
         "work": works.sum(axis=1),
         "impulse": impulse,

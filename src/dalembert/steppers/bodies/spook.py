@@ -11,8 +11,13 @@ those of the interval before a node, M v is the discrete momentum of the node (t
 eps is a compliance (m/N), tau a damping time (in steps): a constraint under a static load gives way by eps times its force, whatever h and
 tau; violations shrink to 1/3 per step at tau = 2 steps, the fastest. Each problem is solved to round-off by default: then stacks stand.
 Coulomb's law is solved for in each step (contact/coulomb.py), its residual is reported; law="cone" takes the associated law, which always
-has one solution and lets what slides separate with mu |v_t|. Contacts without restitution do not bounce; penetration is undone no faster
-than with `push`, so a start with overlapping bodies recovers slowly instead of exploding.
+has one solution and lets what slides separate with mu |v_t|. Cylinder, box, pyramid and polygon (10.12, 10.86): contact/friction_laws.py.
+Contacts without restitution do not bounce; penetration is undone no faster than with `push`, so a start with overlapping bodies recovers
+slowly instead of exploding.
+
+With sleep > 0 what has been at rest for so many seconds (below 1e-4 m/s: boxes at rest have 1e-9 ... 1e-6) costs nothing until something
+touches it or acts on it, and then goes on from the same contacts and impulses: contact/sleep.py. Bodies with joints stay awake, and so does
+what they touch.
 
 Order 1. Conserves linear momentum of what is free; energy is lost, never gained by constraints, and the account says where.
 References: lacoursiere2007, chapters 4, 10, 14, 15.
@@ -47,9 +52,18 @@ register(
         Option("joint_eps", 1e-10, "compliance of joints without one of their own", "m/N, rad/(N m)", _positive, "a number > 0"),
         Option("tau", 2.0, "damping time of constraints without one of their own", "steps", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("margin", 4e-3, "contacts act below this gap; shapes smaller than 5 cm: less", "m", _positive, "a number > 0"),
-        Option("law", "coulomb", "of sliding contacts: Coulomb's, or the associated law of the cone", words=("coulomb", "cone")),
         Option(
-            "solver", "direct", "of the problem of a step", words=("direct", "gauss-seidel", "split", "direct+split", "lemke", "keller")
+            "law",
+            "coulomb",
+            "of friction: Coulomb's; the associated law of the cone; limits of the step before (cylinder, box); pyramid, polygon",
+            words=("coulomb", "cone", "cylinder", "box", "pyramid", "polygon"),
+        ),
+        Option("sides", 8, "of law='polygon'", valid=lambda n: n >= 4 and n % 2 == 0, expected="an even whole number >= 4"),
+        Option(
+            "solver",
+            "direct",
+            "of the problem of a step; exact: direct, then Newton on Coulomb's law itself where that is not met",
+            words=("direct", "exact", "direct+split", "gauss-seidel", "split", "lemke", "keller"),
         ),
         Option("sweeps", 50, "of gauss-seidel, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
         Option("rounds", 200, "of split, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
@@ -69,6 +83,7 @@ register(
         ),
         Option("threshold", 0.05, "slower impacts have no restitution", "m/s", lambda x: 0.0 <= x < 1e9, "a number >= 0"),
         Option("push", 1.0, "penetration is undone no faster than this", "m/s", _positive, "a number > 0"),
+        Option("sleep", 0.0, "islands that were calm for so long sleep until touched; 0: never", "s", lambda x: 0.0 <= x < 1e9, ">= 0"),
         Option(
             "newton",
             0,
