@@ -51,7 +51,17 @@ def test_each_problem_is_solved_again_bit_for_bit(kept):
         np.testing.assert_array_equal(p.problem.impulses, before)  # a problem may be solved as often as one likes
 
 
-@pytest.mark.parametrize("solver", [{"solver": "gauss-seidel"}, {"solver": "split"}, {"law": "cone"}, {"solver": "lemke", "corners": 6}])
+SOLVERS = [
+    {"solver": "gauss-seidel"},
+    {"solver": "split"},
+    {"solver": "direct+split"},
+    {"solver": "exact"},
+    {"solver": "lemke", "corners": 6},
+]
+LAWS = [{"law": "cone"}, {"law": "box"}, {"law": "cylinder"}, {"law": "polygon", "sides": 6}]
+
+
+@pytest.mark.parametrize("solver", SOLVERS + LAWS)
 def test_bit_for_bit_holds_for_every_solver(tmp_path, solver):
     run(tumbling(), 0.3, archive_failures=tmp_path / "p.h5", archive_every=6, **solver)
     problems = dal.contact.load_problems(tmp_path / "p.h5")
@@ -252,6 +262,15 @@ def test_a_problem_can_be_saved_by_hand(tmp_path):
     for name in ("bodies", "kind", "first", "J", "b", "sigma", "mu", "masses", "inverse", "free", "low", "high", "start", "lam"):
         np.testing.assert_array_equal(getattr(found.problem, name), getattr(p, name))
     assert dal.contact.resolve(found).same is None and dal.contact.resolve(found, cold=True).solved
+
+
+def test_friction_by_direction_is_kept_as_its_solver_sees_it(tmp_path):
+    m = floor()
+    add_box(m, "box", (0.0, 0.0, 0.1))
+    m.add_contact("box", "world", friction=(0.6, 0.2), friction_axis=(1, 0, 0))
+    run(m, 0.2, archive_failures=tmp_path / "p.h5", archive_every=2, v0={"box": (0, 0, 0, 1.0, 1.0, 0)})
+    problems = dal.contact.load_problems(tmp_path / "p.h5")
+    assert problems and all(dal.contact.resolve(p).same for p in problems)
 
 
 @pytest.mark.parametrize("impact", ["exact", "post-facto"])

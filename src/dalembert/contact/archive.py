@@ -28,8 +28,9 @@ from dalembert.io.atomic import DeferredFile
 class ProblemArchive:
     """Solves by `solver`, and keeps problems. facts: path, problems, unsolved (among them), left_out, trouble: for the report."""
 
-    def __init__(self, solver: Solver, options: SolverOptions, path: str, every: int, most: int, machine: str):
-        self.solver, self.options, self.every, self.most, self.machine = solver, options, every, most, machine
+    def __init__(self, solver: Solver, options: SolverOptions, path: str, every: int, most: int, about: dict[str, Any]):
+        """about: what is told of the run with each problem: machine, law, sides."""
+        self.solver, self.options, self.every, self.most, self.about = solver, options, every, most, about
         self.wanted, self.place = Path(path).absolute(), Path()
         self.facts: dict[str, Any] = {"path": path, "problems": 0, "unsolved": 0, "left_out": 0, "trouble": ""}
         self._step: dict[str, Any] = {}
@@ -78,7 +79,7 @@ class ProblemArchive:
         kept = StepProblem(**{**arrays, "start": np.array(start), "lam": lam}, check=False)
         facts = {
             **self._step, "residual": result.residual, "solved": result.ok, "branch": result.branch, "iterations": result.iterations,
-            "factorisations": result.factorisations, "machine": self.machine,
+            "factorisations": result.factorisations, **self.about,
         }  # fmt: skip
         return ArchivedProblem(f"step-{facts['step']:06d}", kept, self.options, p.impulses.copy(), np.array(result.x), facts)
 

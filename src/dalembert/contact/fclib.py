@@ -46,7 +46,8 @@ class ArchivedProblem:
     """A problem of a step as it was met, and what was found.
 
     problem: with its start and, in lam, its warm start. options: of the solver of the run. lam, x: what it found, empty where the file
-    tells of none. facts: step, t, h, residual, solved, branch, iterations, factorisations, of "machine". path: of the file.
+    tells of none. facts: step, t, h, residual, solved, branch, iterations, factorisations; of the run: machine, law,
+    sides. path: of the file.
     """
 
     name: str
@@ -142,7 +143,7 @@ def _info(archived: ArchivedProblem) -> dict[str, str]:
     return {
         "title": f"{facts.get('machine') or 'machine'}{where}",
         "description": f"{int((p.kind == CONE).sum())} contacts, {len(p.masses)} bodies; velocities: angular (body axes), linear (world)",
-        "math_info": f"M is positive definite; rows give way, u = H^T v + w + sigma r, with sigma in {STEP}{more}",
+        "math_info": f"law: {facts.get('law', 'coulomb')}; M positive definite; rows give way, u = H^T v + w + sigma r, see {STEP}{more}",
     }
 
 

@@ -1,6 +1,7 @@
 """`resolve`: a problem of a step solved again, by any method, and judged.
 
 The judge is the same for all: `StepProblem.natural_residual`, in m/s, of the law of the run, recomputed from the data and the impulses.
+Laws other than those of the cone have judges of their own, those of their solver (contact/friction_laws.py).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dalembert.arrays import Array
 from dalembert.contact.fclib import ArchivedProblem
 from dalembert.contact.problem import StepProblem
 from dalembert.contact.solver import METHODS, SolverOptions
-from dalembert.contact.solvers import solver_of
+from dalembert.contact.solvers import CONES, solver_of
 from dalembert.errors import OptionError, UnknownNameError, UnsupportedError
 
 #: what `iterations` counts
@@ -69,12 +70,13 @@ def resolve(problem: ArchivedProblem | StepProblem, method: str | None = None, c
     p = given.fresh()
     if cold:
         p.impulses[:] = 0.0
-    solver = solver_of(o)
+    word = "" if "law" in options else given.facts.get("law", "")
+    solver = solver_of(o, word, int(given.facts.get("sides", 8)))
     began = perf_counter()
     found = solver.solve(p)
     seconds = perf_counter() - began
     x, lam = np.array(found.x), p.impulses
-    residual = p.natural_residual(lam, o.law, o.creep)
+    residual = p.natural_residual(lam, o.law, o.creep) if not word or word in CONES else found.residual
     same = None if not len(given.lam) else bool(np.array_equal(lam, given.lam) and np.array_equal(x, given.x))
     count = found.factorisations if COUNTS[o.method] == "factors" else found.iterations
     good = residual <= max(o.tol, o.interior_tol)

@@ -25,7 +25,6 @@ from dalembert.contact.joint_view import JointView, order_of
 from dalembert.contact.machine import Machine, Report, Settings
 from dalembert.contact.memories import Memory
 from dalembert.contact.overlaps import overlapping
-from dalembert.contact.solvers import CONES
 from dalembert.contact.stretched import StretchedSolver
 from dalembert.contact.tables import COLUMNS, contact_rows, memory_rows, restore_memory
 from dalembert.errors import OptionError, UnknownNameError
@@ -100,10 +99,9 @@ class SpookEngine:
         from dalembert.contact.archive import ProblemArchive
 
         m = self.machine
-        if m.settings.law not in CONES:
-            raise OptionError(f"archive_failures keeps problems of the laws {' and '.join(CONES)}; law = {m.settings.law!r} has no layout.")
+        about = {"machine": self.model.name, "law": m.settings.law, "sides": m.settings.sides}
         outer = m.solver if isinstance(m.solver, StretchedSolver) else m  # problems are kept as their solver sees them
-        archive = ProblemArchive(outer.solver, m.options, path, every, most, self.model.name)
+        archive = ProblemArchive(outer.solver, m.options, path, every, most, about)
         outer.solver, self.facts["archive"] = archive, archive.facts
         return archive
 
