@@ -8,7 +8,7 @@
     @slotted(SIG)                a far kernel that data choose: slot_of(function) is its number, by_slot(name, SIG) makes call(number, ...)
     first_class(function, SIG)   fixes a kernel's one signature: only then can it be handed to a loop as a first-class value
     front(call)                  a function for Python, which checks its arguments, and for compiled code, which gets the bare body
-    @packed(SIG, count)          a kernel for Python alone, whose first arguments are handed over as one number: see `_packed.py`
+    @packed(SIG, count)          a kernel for Python, whose first arguments are handed over as one number: see `_packed.py`
     call_at(address, x, i, y, j) calls machine code made elsewhere, void f(const double *x, double *y), from compiled code
     prefetch(x, at)              asks for memory before it is needed
     named_numbers(...)           read(system): a stretch of numbers as a named tuple; see `_fields.py`
@@ -180,14 +180,15 @@ def _of_pointers(function: Callable[..., Any], sig: Any) -> Any:
 
 
 def packed(sig: Any, count: int) -> Callable[[Callable[..., Any]], Any]:
-    """A kernel for Python alone, one signature, whose first arguments are kept in a table: see `_packed.py`."""
+    """A kernel for Python, one signature, whose first arguments are kept in a table: see `_packed.py`."""
     kinds, rest = sig.args[:count], sig.args[count:]
 
     def decorate(function: Callable[..., Any]) -> Any:
         if JIT_DISABLED:
             return Plain(function)
-        outer = _lean(behind_a_table(function, inline(function), kinds))
-        return Packed(kinds, lambda: bare(first_class(outer, sig.return_type(types.int64, *rest))))
+        inner = inline(function)
+        outer = _lean(behind_a_table(function, inner, kinds))
+        return Packed(kinds, lambda: bare(first_class(outer, sig.return_type(types.int64, *rest))), inner)
 
     return decorate
 

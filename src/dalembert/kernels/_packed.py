@@ -35,10 +35,10 @@ class Bound(NamedTuple):
 
 
 class Packed:
-    """A kernel with a table. entry(): its compiled code, made when it is first needed."""
+    """A kernel with a table. entry(): its compiled code, made when it is first needed. kernel: without the table, for compiled callers."""
 
-    def __init__(self, kinds: Sequence[Any], entry: Callable[[], Callable[..., Any]]):
-        self._kinds, self._entry = kinds, entry
+    def __init__(self, kinds: Sequence[Any], entry: Callable[[], Callable[..., Any]], kernel: Any):
+        self._kinds, self._entry, self.kernel = kinds, entry, kernel
 
     def bind(self, *values: Any) -> Bound:
         """With these arguments kept."""
@@ -50,11 +50,11 @@ class Plain:
     """The same without the compiler."""
 
     def __init__(self, function: Callable[..., Any]):
-        self._function = function
+        self.kernel = function
 
     def bind(self, *values: Any) -> Bound:
         """With these arguments kept."""
-        return Bound(lambda address, *rest: self._function(*values, *rest), 0, values)
+        return Bound(lambda address, *rest: self.kernel(*values, *rest), 0, values)
 
 
 def words(kind: Any) -> int:
