@@ -206,7 +206,7 @@ class Machine(Rows):
         """
         m, rows = self.constraints + n + self.torques, self.joint_rows + 3 * n + self.torques
         contact_rows.works(
-            rows, self.rows.first, self.rows.kind[:m], self.rows.bodies, self.rows.J, self.lam, self.x, self.before, True, self.columns,
+            rows, self.rows.first, self.rows.kind[:m], self.rows.bodies, self.rows.J, self.lam, self.x + self.before, True, self.columns,
             self.account,
         )  # fmt: skip
         work = motion.known_work(h, self.push, self.bodies.weight, self.x, self.before, self.impulse)

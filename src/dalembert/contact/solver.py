@@ -229,7 +229,7 @@ class StepSolver:
             self._bodies = n
             self._forget()
         self._deadline = math.inf if o.max_time is None else perf_counter() + o.max_time
-        self._numbers[codes.FLOOR] = o.floor
+        self._numbers[codes.FLOOR], self._numbers[codes.SLOW] = o.floor, o.slow
         self._least = o.creep if o.law == "coulomb" and _slides(problem) else math.inf
         self.info[:], self._first = 0.0, math.inf
         self._factor.kept[:] = 0  # a factor of an earlier step would make the last digits depend on history
@@ -255,7 +255,7 @@ class StepSolver:
         if residual <= o.tol:
             return "warm"
         n = len(step.masses)
-        count = self.call(codes.ISLANDS, step, least=self._least) if self.divides and len(step.kind) >= LARGE else 1
+        count = self.call(codes.ISLANDS, step, least=self._least) if self.divides and len(step.kind) >= LARGE and residual > o.rest else 1
         groups = groups_of(problem, self.work.island[:n], self.work.worst[:count], o.tol, LITTLE) if count > 1 else []
         if groups:
             return self._by_groups(problem, step, o, groups)

@@ -9,6 +9,9 @@ from dalembert.contact.problem import StepProblem
 from dalembert.contact.solver import SolverOptions, StepResult, StepSolver
 from dalembert.errors import OptionError
 
+#: Constraints of problems in which method "direct" goes on by splitting. A ragdoll of 102 constraints that falls: none of 600 steps is left
+#: unsolved in place of 60, in half the time, since what is solved goes on smoothly; in heaps of hundreds it takes ten times as long.
+SMALL = 200
 #: laws of the cone, as `SolverOptions` calls them
 CONES = {"coulomb": "coulomb", "cone": "associated"}
 
@@ -35,10 +38,10 @@ def solver_of(options: SolverOptions, law: str = "", sides: int = 8) -> Solver:
         from dalembert.contact.split import SplitSolver
 
         return SplitSolver(options)
-    if options.method == "direct+split" and options.law == "coulomb":
+    if options.method in ("direct", "direct+split") and options.law == "coulomb":
         from dalembert.contact.split import DirectSplitSolver
 
-        return DirectSplitSolver(options)
+        return DirectSplitSolver(options, SMALL if options.method == "direct" else None)
     if options.method in ("lemke", "keller"):
         from dalembert.contact.pivoting import PivotingSolver
 

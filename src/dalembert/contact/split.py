@@ -55,17 +55,19 @@ class SplitSolver:
 
 
 class DirectSplitSolver:
-    """The direct solver, and splitting from its answer where that misses Coulomb's law by more than the goal."""
+    """The direct solver, and splitting from its answer where that misses Coulomb's law by more than the goal, in problems of at most `most`
+    constraints (None: of any size)."""
 
-    def __init__(self, options: SolverOptions):
+    def __init__(self, options: SolverOptions, most: int | None = None):
         self.direct, self.split = StepSolver(replace(options, method="direct")), SplitSolver(options)
-        self.max_time = options.max_time
+        self.max_time, self.most = options.max_time, most
 
     def solve(self, problem: StepProblem) -> StepResult:
         """Impulses into problem.lam, velocities into the result."""
         began = perf_counter()
         first = self.direct.solve(problem)
-        if first.ok or not np.isfinite(first.residual):
+        large = self.most is not None and len(problem.kind) > self.most
+        if first.ok or large or not np.isfinite(first.residual) or not (problem.mu > 0.0).any():
             return first
         left = None if self.max_time is None else max(self.max_time - (perf_counter() - began), 0.0)
         found = self.split.solve(replace(problem, start=np.array(first.x), check=False), left)

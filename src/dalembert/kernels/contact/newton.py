@@ -222,13 +222,15 @@ def _merit(step, work):
 
 
 @kernel
-def _begin(step, pattern, work):
-    """d of work.start, or 0, the velocities of the base, where that is better: at rest the first is, in motion often the second. Bodies
-    without constraints are at x = free already."""
+def _begin(step, pattern, work, compare):
+    """d of work.start, or 0, the velocities of the base, where they are compared and that is better: at rest the first is, in motion often
+    the second. Bodies without constraints are at x = free already."""
     d, jd = work.bodies[DX], work.rows[JD]
     for i in range(step.free.shape[0]):
         d[i] = work.start[i] - work.bodies[XP, i] if pattern.place[i // 6] >= 0 else 0.0
     times_rows(step, d, jd)
+    if not compare:
+        return
     evaluate(step, work)
     started = _merit(step, work)
     for i in range(step.free.shape[0]):
@@ -256,7 +258,7 @@ def _finish(step, work, residual, info):
 
 
 @kernel
-def newton(step, pattern, factor, work, tol, most, from_zero, info):
+def newton(step, pattern, factor, work, tol, most, from_zero, compare, info):
     """From velocities work.start and impulses work.lam, at most `most` new factors.
 
     The best impulses found are left in work.lam, work.x follows from them; work.start is where another call would go on.
@@ -269,7 +271,7 @@ def newton(step, pattern, factor, work, tol, most, from_zero, info):
     residual = _base(step, work, work.lam)
     _keep(step, work, work.lam)
     best = residual
-    _begin(step, pattern, work)
+    _begin(step, pattern, work, compare)
     made, stalls, last, inner, size, fresh = 0, 0, inf, tol, inf, False
     for _ in range(8 * int(most) + 40):
         size = evaluate(step, work)

@@ -80,6 +80,17 @@ def row_velocities(step, b, lam, x, out):
         out[r] += b[r] + step.sigma[r] * lam[r]
 
 
+@inline
+def form(A, i, v):
+    """v . A_i v for one body, A_i symmetric."""
+    a, b, c, d, e, f = v
+    s = a * (A[i, 0, 0] * a + 2.0 * (A[i, 0, 1] * b + A[i, 0, 2] * c + A[i, 0, 3] * d + A[i, 0, 4] * e + A[i, 0, 5] * f))
+    s += b * (A[i, 1, 1] * b + 2.0 * (A[i, 1, 2] * c + A[i, 1, 3] * d + A[i, 1, 4] * e + A[i, 1, 5] * f))
+    s += c * (A[i, 2, 2] * c + 2.0 * (A[i, 2, 3] * d + A[i, 2, 4] * e + A[i, 2, 5] * f))
+    s += d * (A[i, 3, 3] * d + 2.0 * (A[i, 3, 4] * e + A[i, 3, 5] * f)) + e * (A[i, 4, 4] * e + 2.0 * A[i, 4, 5] * f)
+    return s + f * A[i, 5, 5] * f
+
+
 @kernel
 def diagonal(step, out):
     """out = diag(J M^-1 J^T), never 0."""
@@ -88,9 +99,7 @@ def diagonal(step, out):
         for r in range(step.first[c], step.first[c + 1]):
             s = 0.0
             if a >= 0:
-                j = row6(step.J, r, 0)
-                s += dot6(j, block_times(step.inverse, a & NOT_NEGATIVE, j))
+                s += form(step.inverse, a & NOT_NEGATIVE, row6(step.J, r, 0))
             if b >= 0:
-                j = row6(step.J, r, 6)
-                s += dot6(j, block_times(step.inverse, b & NOT_NEGATIVE, j))
+                s += form(step.inverse, b & NOT_NEGATIVE, row6(step.J, r, 6))
             out[r] = s if s > 0.0 else 1.0

@@ -17,8 +17,7 @@ import math
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.bodies.motion import Q, X, along, rotation_matrix
 from dalembert.kernels.contact.codes import BOXED, CONE
-from dalembert.kernels.contact.products import block_times, row6
-from dalembert.kernels.linalg.six import dot6
+from dalembert.kernels.contact.products import form, row6
 from dalembert.kernels.mat3 import apply_transposed
 from dalembert.kernels.smallmat import cross, mat_vec
 
@@ -89,16 +88,17 @@ def choose(h, margin, when, threshold, x, before, count, pair, frames, point, ga
     found, strikes = 0, 0
     for wanted in range(3):
         for k in range(count):
-            _side(states, pair[k, 0], -1.0, point[k], frames[k, 0], room, 0, 0)
-            _side(states, pair[k, 1], 1.0, point[k], frames[k, 0], room, 0, 6)
-            free = along(room, 0, x, pair[k, 0], pair[k, 1])
-            fate = ORDINARY
-            if gap[k] > margin and gap[k] + h * free > margin:
-                fate = LEFT
-            elif materials[material[k], RESTITUTION] > 0.0:
-                last = along(room, 0, before, pair[k, 0], pair[k, 1])
-                if last < -threshold:
-                    fate = _fate(when, h, gap[k], last, free)
+            fate, bounces = ORDINARY, materials[material[k], RESTITUTION] > 0.0
+            if bounces or gap[k] > margin:
+                _side(states, pair[k, 0], -1.0, point[k], frames[k, 0], room, 0, 0)
+                _side(states, pair[k, 1], 1.0, point[k], frames[k, 0], room, 0, 6)
+                free = along(room, 0, x, pair[k, 0], pair[k, 1])
+                if gap[k] > margin and gap[k] + h * free > margin:
+                    fate = LEFT
+                elif bounces:
+                    last = along(room, 0, before, pair[k, 0], pair[k, 1])
+                    if last < -threshold:
+                        fate = _fate(when, h, gap[k], last, free)
             if wanted == 0 and fate == STRIKES:
                 strikes += 1
             if fate == wanted:
@@ -113,10 +113,7 @@ def choose(h, margin, when, threshold, x, before, count, pair, frames, point, ga
 @inline
 def _friction(materials, k, slip):
     """mu at a slip speed (10.55)."""
-    f = materials[k, FRICTION]
-    kinetic, speed = materials[k, KINETIC], materials[k, SLIP_SPEED]
-    if math.isnan(kinetic):
-        return f
+    f, kinetic, speed = materials[k, FRICTION], materials[k, KINETIC], materials[k, SLIP_SPEED]
     part = min(slip / speed, 1.0) if materials[k, LINEAR] > 0.0 else slip / math.sqrt(speed * speed + slip * slip)
     return f - (f - kinetic) * part
 
@@ -126,9 +123,9 @@ def _mobility(J, r, inverse, a, b):
     """J M^-1 J^T of a row."""
     total = 0.0
     if a >= 0:
-        total += dot6(row6(J, r, 0), block_times(inverse, a, row6(J, r, 0)))
+        total += form(inverse, a, row6(J, r, 0))
     if b >= 0:
-        total += dot6(row6(J, r, 6), block_times(inverse, b, row6(J, r, 6)))
+        total += form(inverse, b, row6(J, r, 6))
     return total
 
 
@@ -161,8 +158,11 @@ def write(
         for i in range(1, 3):
             for a in range(3):
                 b[row + i] -= frames[k, i, a] * materials[what, BELT + a]
-        slip = math.hypot(along(J, row + 1, x, p, q) + b[row + 1], along(J, row + 2, x, p, q) + b[row + 2])
-        mu[c + j] = min(_friction(materials, what, slip), ROUGHEST)
+        mu[c + j] = materials[what, FRICTION]
+        if not math.isnan(materials[what, KINETIC]):
+            slip = math.hypot(along(J, row + 1, x, p, q) + b[row + 1], along(J, row + 2, x, p, q) + b[row + 2])
+            mu[c + j] = _friction(materials, what, slip)
+        mu[c + j] = min(mu[c + j], ROUGHEST)
         rates[j] = along(J, row, x, p, q)
         own = not (math.isnan(e) or math.isnan(tau))  # a spring and damper of the model's own: (4.31) as it stands
         if gap[k] > (0.0 if own else near):
@@ -237,8 +237,8 @@ def normal_rates(n, c, r, bodies, J, x, out):
 
 
 @kernel
-def works(rows, first, kind, bodies, J, lam, x, free, split, column, out):
-    """out[column[row]] += lam (J x + J free)/2 of every row: what it does to the kinetic energy in the metric of the step.
+def works(rows, first, kind, bodies, J, lam, twice, split, column, out):
+    """out[column[row]] += lam J twice/2 of every row, twice = x + x_k: what it does to the kinetic energy in the metric of the step.
 
     Rows of cones go to column[row] (normal) and column[row] + 1 (tangents) where split.
     """
@@ -249,7 +249,7 @@ def works(rows, first, kind, bodies, J, lam, x, free, split, column, out):
                 return
             if lam[r] != 0.0:
                 tangent = 1 if split and kind[c] == CONE and r > first[c] else 0
-                out[column[r] + tangent] += 0.5 * lam[r] * (along(J, r, x, a, b) + along(J, r, free, a, b))
+                out[column[r] + tangent] += 0.5 * lam[r] * along(J, r, twice, a, b)
 
 
 @kernel

@@ -27,6 +27,7 @@ from dalembert.kernels.contact.codes import (
     PAIRS,
     RESIDUAL,
     SCALE,
+    SLOW,
     SPEED,
     START,
     TOLERANCE,
@@ -101,7 +102,9 @@ def run(what, step, pattern, factor, work, options, info):
     if what == NEWTON:
         if options[SCALE] > 0.0:
             prepare(step, work, options[FLOOR], options[SCALE])
-        return newton(step, pattern, factor, work, options[TOLERANCE], options[MOST], options[FROM_ZERO] > 0.0, info)
+        return newton(
+            step, pattern, factor, work, options[TOLERANCE], options[MOST], options[FROM_ZERO] > 0.0, info[SPEED] > options[SLOW], info
+        )
     if what == INTERIOR_START:
         interior_start(step, work, info)
         return OK

@@ -62,7 +62,7 @@ register(
         Option(
             "solver",
             "direct",
-            "of the problem of a step; exact: direct, then Newton on Coulomb's law itself where that is not met",
+            "of the problem of a step; direct+split, exact: go on where that misses Coulomb's law, in problems of any size",
             words=("direct", "exact", "direct+split", "gauss-seidel", "split", "lemke", "keller"),
         ),
         Option("sweeps", 50, "of gauss-seidel, at most", valid=lambda n: n >= 1, expected="a whole number >= 1"),
