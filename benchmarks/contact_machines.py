@@ -35,11 +35,11 @@ def of_scene(name: str) -> dal.Simulation:
 
 
 def ragdoll() -> dal.Simulation:
-    """From MJCF: hinges in series, balls, armature, friction, limits."""
+    """From MJCF: hinges in series, balls, armature, friction, limits; with a budget of 6 ms per step."""
     m = dal.load_model(DATA / "ragdoll.xml")
     q = m.check_q({"left_hip_pitch": -0.5, "left_knee": 0.6, "neck_nod": 0.2})
     q[2:7] = q[2] + 0.3, np.cos(0.2), 0.6 * np.sin(0.2), 0.8 * np.sin(0.2), 0.0
-    return dal.Simulation(m, "spook", h=1 / 60, q0=q, keep=0)
+    return dal.Simulation(m, "spook", h=1 / 60, q0=q, keep=0, max_time=6e-3)
 
 
 def anymal() -> dal.Simulation:

@@ -9,9 +9,10 @@ from dalembert.contact.problem import StepProblem
 from dalembert.contact.solver import SolverOptions, StepResult, StepSolver
 from dalembert.errors import OptionError
 
-#: Constraints of problems in which method "direct" goes on by splitting. A ragdoll of 102 constraints that falls: none of 600 steps is left
-#: unsolved in place of 60, in half the time, since what is solved goes on smoothly; in heaps of hundreds it takes ten times as long.
-SMALL = 200
+#: Constraints of problems in which method "direct" goes on by splitting, and factors after which it gives up. A ragdoll of 102 constraints
+#: that falls: none of 600 steps is left unsolved in place of 60, in half the time, since what is solved goes on smoothly (with at most 100
+#: factors 61 are left); single steps take up to 80 ms, which `max_time` bounds. In heaps of hundreds it takes ten times as long.
+SMALL, FACTORS = 200, 1000
 #: laws of the cone, as `SolverOptions` calls them
 CONES = {"coulomb": "coulomb", "cone": "associated"}
 
@@ -41,7 +42,7 @@ def solver_of(options: SolverOptions, law: str = "", sides: int = 8) -> Solver:
     if options.method in ("direct", "direct+split") and options.law == "coulomb":
         from dalembert.contact.split import DirectSplitSolver
 
-        return DirectSplitSolver(options, SMALL if options.method == "direct" else None)
+        return DirectSplitSolver(options, *((SMALL, FACTORS) if options.method == "direct" else ()))
     if options.method in ("lemke", "keller"):
         from dalembert.contact.pivoting import PivotingSolver
 

@@ -46,31 +46,31 @@ class SplitSolver:
         self.solver = StepSolver(replace(options, law="associated", method="direct"))
         self.goal = max(options.tol, options.interior_tol)
 
-    def solve(self, problem: StepProblem, max_time: float | None = None) -> StepResult:
-        """Impulses into problem.lam, velocities into the result. max_time: in place of that of the options."""
+    def solve(self, problem: StepProblem, max_time: float | None = None, most: float = np.inf) -> StepResult:
+        """Impulses into problem.lam, velocities into the result. max_time: in place of that of the options; most: factors, after which no
+        round begins."""
         cones = (problem.kind == CONE) & (problem.mu > 0.0)
         if not cones.any():
             return self.solver.solve(problem)
-        return _Rounds(self, problem, cones, self.options.max_time if max_time is None else max_time).run()
+        return _Rounds(self, problem, cones, self.options.max_time if max_time is None else max_time, most).run()
 
 
 class DirectSplitSolver:
     """The direct solver, and splitting from its answer where that misses Coulomb's law by more than the goal, in problems of at most `most`
-    constraints (None: of any size)."""
+    constraints with at most so many factors."""
 
-    def __init__(self, options: SolverOptions, most: int | None = None):
+    def __init__(self, options: SolverOptions, most: float = np.inf, factors: float = np.inf):
         self.direct, self.split = StepSolver(replace(options, method="direct")), SplitSolver(options)
-        self.max_time, self.most = options.max_time, most
+        self.max_time, self.most, self.factors = options.max_time, most, factors
 
     def solve(self, problem: StepProblem) -> StepResult:
         """Impulses into problem.lam, velocities into the result."""
         began = perf_counter()
         first = self.direct.solve(problem)
-        large = self.most is not None and len(problem.kind) > self.most
-        if first.ok or large or not np.isfinite(first.residual) or not (problem.mu > 0.0).any():
+        if first.ok or len(problem.kind) > self.most or not np.isfinite(first.residual) or not (problem.mu > 0.0).any():
             return first
         left = None if self.max_time is None else max(self.max_time - (perf_counter() - began), 0.0)
-        found = self.split.solve(replace(problem, start=np.array(first.x), check=False), left)
+        found = self.split.solve(replace(problem, start=np.array(first.x), check=False), left, self.factors)
         return StepResult(
             found.status, found.residual, first.factorisations + found.factorisations, first.iterations + found.iterations,
             first.solves + found.solves, f"{first.branch}, {found.branch}", found.x, first.first,
@@ -130,8 +130,8 @@ class Halves:
 class _Rounds:
     """One problem: the best so far, and what it took."""
 
-    def __init__(self, owner: SplitSolver, problem: StepProblem, cones: Array, budget: float | None):
-        self.owner, self.problem = owner, problem
+    def __init__(self, owner: SplitSolver, problem: StepProblem, cones: Array, budget: float | None, most: float):
+        self.owner, self.problem, self.most = owner, problem, most
         self.at = problem.first[:-1][cones]
         self.halves = Halves.of(problem, cones)
         self.lam, self.x = problem.impulses.copy(), problem.velocities()
@@ -142,7 +142,7 @@ class _Rounds:
     def run(self) -> StepResult:
         o, p = self.owner.options, self.problem
         nu, slip, mixing = np.maximum(p.impulses[self.at], 0.0), self._slip(p.impulses), Anderson(5)
-        while self.rounds < o.rounds and self.best > o.tol and self.stalls < STALLED and not self._late:
+        while self.rounds < o.rounds and self.factors < self.most and self.best > o.tol and self.stalls < STALLED and not self._late:
             found, slip = self._round(nu, slip)
             if self.stalls < PATIENCE:
                 nu = np.maximum(mixing.next(nu, found), 0.0)
