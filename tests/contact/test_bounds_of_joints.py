@@ -221,3 +221,10 @@ def test_a_rope_survives_a_file(tmp_path):
     again = dal.load(tmp_path / "rope.h5")
     np.testing.assert_array_equal(again.reaction("rope"), traj.reaction("rope"))
     assert again.model.loop("rope").force_limits == (-np.inf, 0.0)
+
+
+def test_a_coordinate_has_one_drive():
+    m = dal.Model()
+    m.add_body("a", 1.0, (0.1, 0.1, 0.1))
+    with pytest.raises(dal.ModelError, match="drive and velocity both prescribe coordinate 0"):
+        m.add_joint("j", "revolute", "world", "a", axis=(0, 1, 0), drive=lambda t: t, velocity=1.0)

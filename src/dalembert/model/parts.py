@@ -201,13 +201,16 @@ def force_range(owner: str, what: str, value: Any) -> tuple[float, float] | None
 
 
 def check_bounds(owner: str, kind: str, joint: Any) -> None:
-    """Refuse what a joint without rows has no meaning for, and bounds of drives where there is none."""
+    """Refuse what a joint without rows has no meaning for, bounds of drives where there is none, and two drives of one coordinate."""
     if kind == "free":
         for what in BOUNDS[1:]:
             if getattr(joint, what):
                 raise ModelError(f"{owner}: {what} is {getattr(joint, what)!r}, but a free joint holds nothing; expected none.")
     if joint.drive_limits is not None and joint.drive is None and joint.velocity is None:
         raise ModelError(f"{owner}: drive_limits are {joint.drive_limits}, but nothing drives it; expected drive or velocity.")
+    both = sorted({*(joint.drive or {})} & {*(joint.velocity or {})})
+    if both:
+        raise ModelError(f"{owner}: drive and velocity both prescribe coordinate {both[0]}; expected one of them.")
 
 
 def check_kind(owner: str, kind: JointKind, limits: tuple[float, float] | None, stiffness: float, rest: float) -> None:
