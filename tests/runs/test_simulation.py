@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -176,8 +177,10 @@ def test_another_thread_reads_whole_states_and_posts_changes():
 
     reader = threading.Thread(target=read)
     reader.start()
-    for _ in range(3000):
+    for k in range(3000):
         sim.step()
+        if k % 300 == 0:
+            time.sleep(1e-3)  # 3000 steps take less time than Python lets a thread run: the reader gets its turn here, and within steps
     done.set()
     reader.join()
     assert not wrong and len(seen) > 1
