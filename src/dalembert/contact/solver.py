@@ -147,7 +147,7 @@ class StepSolver:
             worst=of(n),
         )  # fmt: skip
         self._pattern = Pattern(i(n), i(n), i(n + 1), i(0), i(n + 1), i(0), i(0), i(3))
-        self._factor = Factor(of(36 * n), of(0), of(6 * n), i(n), i(0), i(m), i(m), i(2))
+        self._factor = Factor(of(36 * n), of(0), of(6 * n), i(n), i(m), i(m), i(2))
         self._spare = (i(n + 1), i(2 * m), i(n), np.zeros((13, n + 1), dtype=np.int64))
         self._forget()
 
@@ -162,9 +162,8 @@ class StepSolver:
         blocks = max(len(self._pattern.column), 2 * len(step.kind))
         while True:
             if blocks > len(self._pattern.column):
-                column, block, row, seen = (np.zeros(blocks, dtype=np.int64) for _ in range(4))
+                column, block, row = (np.zeros(blocks, dtype=np.int64) for _ in range(3))
                 self._pattern = self._pattern._replace(column=column, above_block=block, above_row=row)
-                self._factor = self._factor._replace(seen=seen)
             first, adjacency, order, work = self._spare
             narrow = self._pattern._replace(place=self._pattern.place[:n])
             if analyse(step.bodies, narrow, first, adjacency, order, work) != NO_ROOM:

@@ -25,8 +25,8 @@ def prepared(problem, room=2000):
     pattern = Pattern(whole(n), whole(n), whole(n + 1), whole(room), whole(n + 1), whole(room), whole(room), whole(3))
     analyse(problem.bodies, pattern, whole(n + 1), whole(2 * m), whole(n), whole(13, n + 1))
     blocks = int(pattern.size[1])
-    factor = Factor(np.zeros(36 * n), np.zeros(36 * blocks), np.zeros(6 * n), whole(n), whole(room), whole(m), whole(m), whole(2))
-    assert find_slots(problem.bodies, pattern, factor.slot, factor.seen) >= 0
+    factor = Factor(np.zeros(36 * n), np.zeros(36 * blocks), np.zeros(6 * n), whole(n), whole(m), whole(m), whole(2))
+    assert find_slots(problem.bodies, pattern, factor.slot) >= 0
     return pattern, factor
 
 

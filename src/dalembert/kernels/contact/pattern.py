@@ -1,13 +1,33 @@
 """Analysis of the graph of bodies: which blocks H = M + J^T W J has, in which order bodies are eliminated, which blocks U has.
 
-It is kept from step to step while every constraint finds its block in it: see `find_slots`.
+It is kept from step to step while the pairs are the same, in the same order: see `find_slots`.
 """
 
-from dalembert.kernels._jit import kernel
+from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact.order import FULL, minimum_degree
 from dalembert.kernels.status import OK
 
 NO_ROOM = 1
+#: signatures are whole numbers below this, which float64 holds
+BITS = (1 << 50) - 1
+
+
+@inline
+def _mixed(mark, a, b):
+    """The next signature of a list of pairs."""
+    mark = ((mark ^ (a + 2) * 69069) * 8191) & BITS  # below 2^63
+    mark = ((mark ^ (b + 2) * 69069) * 8111) & BITS
+    return mark ^ (mark >> 23)
+
+
+@kernel
+def signature(bodies):
+    """A number for the pairs of bodies in their order, repetitions in a row left out: the order of elimination is a function of these."""
+    mark = 0
+    for c in range(bodies.shape[0]):
+        if c == 0 or bodies[c, 0] != bodies[c - 1, 0] or bodies[c, 1] != bodies[c - 1, 1]:
+            mark = _mixed(mark, bodies[c, 0], bodies[c, 1])
+    return mark
 
 
 @kernel
@@ -71,7 +91,7 @@ def analyse(bodies, pattern, first, adjacency, order, work):
     first (n + 1), adjacency (2 m), order (n), work (13, n + 1): working space.
     """
     p = pattern
-    count, pairs = graph(bodies, p.place, p.body, first, adjacency, work[12])
+    count, _ = graph(bodies, p.place, p.body, first, adjacency, work[12])
     blocks = minimum_degree(count, first, adjacency, order, p.start, p.column, work)
     if blocks == FULL:
         return NO_ROOM
@@ -93,7 +113,7 @@ def analyse(bodies, pattern, first, adjacency, order, work):
             p.column[work[2, k]] = j
             p.above_block[t] = work[2, k]
             work[2, k] += 1
-    p.size[0], p.size[1], p.size[2] = count, blocks, pairs
+    p.size[0], p.size[1], p.size[2] = count, blocks, signature(bodies)
     return OK
 
 
@@ -116,18 +136,18 @@ def _transpose(count, start, column, above, above_block, above_row, fill):
 
 
 @kernel
-def find_slots(bodies, pattern, slot, seen):
-    """The block of each constraint, -1 for those of one body. Returns the number of different pairs, -1 where one has no block."""
+def find_slots(bodies, pattern, slot):
+    """The block of each constraint, -1 for those of one body. Returns the signature of the pairs, -1 where one has no block."""
     p = pattern
-    for t in range(p.size[1]):
-        seen[t] = 0
-    pairs = 0
     for c in range(bodies.shape[0]):
         a, b = bodies[c, 0], bodies[c, 1]
         slot[c] = -1
         if (a >= 0 and p.place[a] < 0) or (b >= 0 and p.place[b] < 0):
             return -1
         if a < 0 or b < 0:
+            continue
+        if c > 0 and a == bodies[c - 1, 0] and b == bodies[c - 1, 1]:
+            slot[c] = slot[c - 1]
             continue
         i, j = min(p.place[a], p.place[b]), max(p.place[a], p.place[b])
         low, high = p.start[i], p.start[i + 1]
@@ -140,7 +160,4 @@ def find_slots(bodies, pattern, slot, seen):
         if low == p.start[i + 1] or p.column[low] != j:
             return -1
         slot[c] = low
-        if seen[low] == 0:
-            seen[low] = 1
-            pairs += 1
-    return pairs
+    return signature(bodies)

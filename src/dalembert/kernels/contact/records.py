@@ -38,7 +38,7 @@ class Pattern(NamedTuple):
     above: Ints  # (count + 1,) where the list of blocks above the diagonal block of a column begins
     above_block: Ints  # (blocks,)
     above_row: Ints  # (blocks,)
-    size: Ints  # (3,) count, blocks, pairs of bodies that were given
+    size: Ints  # (3,) count, blocks, signature of the pairs of bodies that were given
 
 
 class Factor(NamedTuple):
@@ -48,7 +48,6 @@ class Factor(NamedTuple):
     blocks: Floats  # (36 blocks,)
     vector: Floats  # (6 count,)
     at: Ints  # (count,) block of row j in a column
-    seen: Ints  # (blocks,)
     slot: Ints  # (m,) block of a constraint: -1 one body alone
     state: Ints  # (m,) pieces of the laws for which U was made
     kept: Ints  # (2,) whether U stands for `state`; number of constraints
@@ -85,7 +84,7 @@ _I1, _I2 = types.int64[::1], types.int64[:, ::1]
 _F1, _F2, _F3 = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
 STEP_TYPE = types.NamedTuple([_I2, _I1, _I1, _F2, _F1, _F1, _F1, _F1, _F1, _F3, _F3, _F1], Step)
 PATTERN_TYPE = types.NamedUniTuple(_I1, 8, Pattern)
-FACTOR_TYPE = types.NamedTuple([_F1, _F1, _F1, _I1, _I1, _I1, _I1, _I1], Factor)
+FACTOR_TYPE = types.NamedTuple([_F1, _F1, _F1, _I1, _I1, _I1, _I1], Factor)
 WORK_TYPE = types.NamedTuple([_F1] * 8 + [_F2, _I1, _F1, _F1, _F2, _F2, _F1, _F1, _F2, _F2, _F2, _F3, _I1, _F1], Work)
 
 #: status = run(what, step, pattern, factor, work, options, info)

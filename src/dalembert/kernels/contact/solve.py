@@ -59,7 +59,7 @@ def shift(step, work, least, info):
 @kernel
 def begin(step, pattern, factor, work, options, info):
     """START"""
-    pairs = find_slots(step.bodies, pattern, factor.slot, factor.seen)
+    pairs = find_slots(step.bodies, pattern, factor.slot)
     if pairs < 0:
         return NEW_PAIR
     info[PAIRS] = pairs
