@@ -1,4 +1,4 @@
-"""`StepSolver`: solves one step after the other and keeps what the next one can use: arrays, order of elimination, factor.
+"""`StepSolver`: solves one step after the other and keeps what the next one can use: arrays, and the order of elimination.
 
 The way to a solution (measured on piles: the numbers are in the defaults of `SolverOptions`):
 

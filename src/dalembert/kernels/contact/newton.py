@@ -8,8 +8,8 @@ About a base lam_p with x_p = free + M^-1 J^T lam_p and u_p = J x_p + b + sigma 
 R = sigma where that is at least the floor: then lam_p drops out and this is the law itself. Elsewhere (R - sigma) (lam - lam_p) has been
 added to u, and the base follows: lam_p <- lam, d <- M^-1 gradient, until the judge is content. All are increments about the base, so
 round-off is that of u and not of u / R: joints without compliance are solved to round-off with the same factor.
-The factor is kept while all constraints stay on the same piece of their laws and the gradient falls by 3 or more per correction, from
-step to step as well.
+The factor is kept while all constraints stay on the same piece of their laws and the gradient falls by 3 or more per correction. It is
+not kept from step to step: the last digits of a run would depend on where it was resumed.
 """
 
 from math import inf, sqrt

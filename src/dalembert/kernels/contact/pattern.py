@@ -32,7 +32,7 @@ def signature(bodies):
 
 @kernel
 def graph(bodies, place, body, first, adjacency, seen):
-    """Neighbours of each constrained body, by numbers of constrained bodies in `body`; each once. Returns (their number, pairs).
+    """Neighbours of each constrained body, by numbers of constrained bodies in `body`; each once. Returns their number.
 
     adjacency: room for twice the number of constraints; seen: (n,).
     """
@@ -62,12 +62,13 @@ def graph(bodies, place, body, first, adjacency, seen):
             adjacency[seen[b]] = a
             seen[a] += 1
             seen[b] += 1
-    return count, _once(count, first, adjacency, seen)
+    _once(count, first, adjacency, seen)
+    return count
 
 
 @kernel
 def _once(count, first, adjacency, seen):
-    """Drop what is listed twice. Returns the number of pairs."""
+    """Drop what is listed twice."""
     for k in range(count):
         seen[k] = -1
     to = 0
@@ -81,7 +82,6 @@ def _once(count, first, adjacency, seen):
                 adjacency[to] = j
                 to += 1
     first[count] = to
-    return to // 2
 
 
 @kernel
@@ -91,7 +91,7 @@ def analyse(bodies, pattern, first, adjacency, order, work):
     first (n + 1), adjacency (2 m), order (n), work (13, n + 1): working space.
     """
     p = pattern
-    count, _ = graph(bodies, p.place, p.body, first, adjacency, work[12])
+    count = graph(bodies, p.place, p.body, first, adjacency, work[12])
     blocks = minimum_degree(count, first, adjacency, order, p.start, p.column, work)
     if blocks == FULL:
         return NO_ROOM
