@@ -130,7 +130,8 @@ class Machine(Rows):
         fine = motion.advance(h, way, self.mode, self.states)
         if way is not self.x:
             motion.kick(h, self.x, self.mode, self.states)
-        self.account[NUMERICAL] += self.kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
+        fallen = float((self.bodies.weight * way[: 6 * self.n]).sum())  # not by BLAS: it starts threads for long vectors, which spin
+        self.account[NUMERICAL] += self.kinetic() - h * fallen
         self._store(1.0)
         return bool(fine)
 
