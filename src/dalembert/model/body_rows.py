@@ -4,6 +4,7 @@
     what it holds         residuals                BILATERAL    eps = compliance, tau = damping_time; 0: the defaults
       with force limits   the same, row by row     BOXED        UNILATERAL where the range is (-inf, 0) or (0, inf): a rope, a prop
     drive                 coordinate - f(t)        BILATERAL    the defaults; BOXED with drive limits
+    path                  place - (f, g, h)(t)     BILATERAL    a drive of three coordinates; of an orientation three rows on four
     velocity              rate - f(t + h/2)        BILATERAL    the same
     greatest velocity     rho - rate, rho + rate   UNILATERAL   (10.48); of a ball joint rho - |spin|, along the spin of the node, of a
                                                                 free one rho - |v|, along v
@@ -195,12 +196,24 @@ class Writer:
     def _drive(self, loop: Loop, coordinates: list[Measure], rates: list[Measure]) -> None:
         """Prescribed coordinates and rates."""
         law, least, greatest = (BILATERAL, -np.inf, np.inf) if loop.drive_limits is None else (BOXED, *loop.drive_limits)
+        if loop.kind == "orientation" and loop.drive is not None:
+            self._turn(law, {"LEAST": least, "GREATEST": greatest}, coordinates, list(loop.drive.values()))
+            return
         wanted = [(coordinates[k], f"drive of {coordinates[k].label}", at.POSITION, f) for k, f in (loop.drive or {}).items()]
         wanted += [(rates[k], f"drive of the rate of {rates[k].label}", at.VELOCITY, f) for k, f in (loop.velocity or {}).items()]
         for measure, label, mode, drive in wanted:
             target = {"TARGET": len(self.motors) + len(self.drives), "GAIN": 1.0, "LEAST": least, "GREATEST": greatest}
             self._constrain(law, [(measure, label, {**self._default(mode), **target})])
             self.drives.append(drive)
+
+    def _turn(self, law: int, bounds: dict[str, float], quaternion: list[Measure], drives: list[Drive | TableDrive]) -> None:
+        """Rows that turn the child as four functions say: kernels/bodies/following.py."""
+        for m in quaternion:
+            self._measure(m)
+        given = {**self._default(at.FOLLOWING), **bounds, "TARGET": len(self.motors) + len(self.drives), "GAIN": 1.0}
+        for i, x in enumerate("xyz", 1):
+            self._constrain(law, [(quaternion[0], f"drive of {x} turn", {**given, "SLOTS": i})])
+        self.drives += drives
 
     def _limit_rates(self, speeds: list[Measure], most: float) -> None:
         """No rate beyond `most`, either way; the speeds of balls and of free bodies are never negative."""
@@ -265,7 +278,7 @@ class Writer:
             table += len(drive.coefficients)
         starts_of = table + np.concatenate([[0], np.cumsum([len(c) for c in self.couplings])])
         for record in self.rows:
-            if record[at.MODE] >= at.COUPLED:
+            if record[at.MODE] in (at.COUPLED, at.PICKED):
                 record[at.OTHER] = float(starts_of[int(record[at.OTHER])])
         header = [len(part) for part in parts] + starts[:-1]
         words = ("JOINTS", "MEASURES", "CONSTRAINTS", "ROWS", "MOTORS", "DRIVES")

@@ -43,6 +43,8 @@ CONSTRAINTS: dict[str, tuple[str, ...]] = {
     "gear": ("ratio",),
     "homokinetic": (),
     "slot": ("point",),
+    "path": ("point",),
+    "orientation": (),
 }
 ON_VELOCITIES = ("rolling", "knife-edge")
 
