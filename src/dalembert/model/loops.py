@@ -47,7 +47,7 @@ ONE = np.array([1.0, 0.0, 0.0, 0.0])
 #: what acts along the free directions of a loop joint and how it gives way, as of a joint of the tree (model/parts.py)
 ACTING = (
     "damping", "friction", "stiffness", "limits", "rest", "armature", "max_velocity", "compliance", "damping_time", "strength",
-    "torque_strength", "force_limits", "drive_limits",
+    "torque_strength", "max_force", "max_torque", "force_limits", "drive_limits",
 )  # fmt: skip
 ON_COORDINATES = ACTING[:7]  # those that a kind without coordinates does not take
 RANGES = ("force_limits", "drive_limits")
@@ -65,7 +65,8 @@ class Loop:
     Where these close loops (of a machine cut free: all), it is known to body coordinates alone, and `errors` leaves it out.
     damping, friction, stiffness, limits, rest, armature: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py,
     with angles in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time, strength: of all kinds
-    but couplings, which no force can break. drive, velocity, max_velocity, force_limits, drive_limits, torque_strength: as of a joint.
+    but couplings, which no force can break. drive, velocity, max_velocity, force_limits, drive_limits, torque_strength,
+    max_force, max_torque: as of a joint.
     """
 
     name: str
@@ -90,6 +91,8 @@ class Loop:
     strength: float = 0.0
     drive: dict[int, drives.Drive | drives.TableDrive] | None = None
     torque_strength: float = 0.0
+    max_force: float = 0.0
+    max_torque: float = 0.0
     max_velocity: float = 0.0
     velocity: dict[int, drives.Drive | drives.TableDrive] | None = None
     force_limits: tuple[float, float] | None = None
@@ -185,7 +188,7 @@ def _acting(owner: str, kind: str, given: dict[str, Any]) -> dict[str, Any]:
         raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no {named}; kinds that do: {able}.")
     if coordinates is not None:
         part_module.check_kind(owner, coordinates, limits, found.get("stiffness", 0.0), found.get("rest", 0.0))
-    for what in ("strength", "torque_strength"):
+    for what in ("strength", "torque_strength", "max_force", "max_torque"):
         if kind == "coupling" and found.get(what, 0.0) > 0.0:
             raise ModelError(f"{owner}: {what} is {found[what]}, but a coupling hands on no force that could break it; expected 0.")
     return {**found, "limits": limits}

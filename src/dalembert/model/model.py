@@ -131,6 +131,8 @@ class Model(
         strength: float = 0,
         drive: Any = None,
         torque_strength: float = 0,
+        max_force: float = 0,
+        max_torque: float = 0,
         max_velocity: float = 0,
         velocity: Any = None,
         force_limits: Any = None,
@@ -148,7 +150,7 @@ class Model(
         model/drives.py. velocity: the same for the rate of the coordinate (of a ball joint: {0: f, 1: g, 2: h} for its spins, child axes).
         max_velocity (m/s, rad/s): no coordinate goes faster (of a free joint: its centre of mass); 0: no limit. force_limits,
         drive_limits: greatest force, or (least, greatest), of every row by which the joint holds, and of what drives it; (-inf, 0) makes
-        a rope of a distance.
+        a rope of a distance. max_force (N), max_torque (N m): greatest length of force and torque by which it holds; 0: no limit.
 
         Kinds that own no coordinates, whatever joint the child has: rolling (radius, normal, point, contact; axis: the axle, None: a ball),
         knife-edge (axis: across the blade), distance (point, length), gear (parent and child are joints, q_child = ratio q_parent),
@@ -157,7 +159,7 @@ class Model(
         """
         self._change()
         soft: dict[str, Any] = {"compliance": compliance, "damping_time": damping_time, "strength": strength}
-        soft["torque_strength"] = torque_strength
+        soft |= {"torque_strength": torque_strength, "max_force": max_force, "max_torque": max_torque}
         numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature, **soft}
         numbers["max_velocity"] = max_velocity
         driven = {"velocity": velocity, "force_limits": force_limits, "drive_limits": drive_limits}
