@@ -73,7 +73,7 @@ def test_the_library_has_the_methods_it_lists() -> None:
         "stabilized-euler", "bobenko-suris",
     }  # fmt: skip
     assert expected <= {s.name for s in steppers(system="rigid-body")}
-    variational = {"midpoint", "trapezoidal", "symplectic-euler"}
+    variational = {"midpoint", "trapezoidal", "symplectic-euler", "null-space"}
     assert variational == {s.name for s in steppers(system="tree", symplectic=True)}
 
 

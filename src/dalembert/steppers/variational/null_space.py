@@ -22,7 +22,7 @@ enter(
     summary="midpoint rule in director coordinates, reduced by the null space of rigid bodies and joints; linear in bodies",
     order=2,
     self_adjoint=True,
-    conserves=("momentum: exactly", "energy: bounded", "attitude: exactly"),
+    conserves=("momentum: exactly", "energy: bounded", "energy of the free body: exactly", "attitude: exactly"),
     references=("leyendecker", "betsch2006"),
     rank=4,
 )
