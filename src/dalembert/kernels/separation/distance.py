@@ -4,8 +4,8 @@
     h <= 0   minus the least translation that parts them; n normal of the facet of K nearest to the origin, inwards
 
 A ray cast along the line of the means (`ray.py`) says which: sign g = sign h, |g| >= |h|. Then `nearest.py` or `depth.py` finds h, and of
-their normal and that of the facet that the ray met the one with the larger phi is taken: where bodies just touch, the direction of a point at
-a distance of round-off means nothing, while the facet is as good as ever, and any phi is a lower bound of h.
+their normal and that of the facet that the ray met the one with the larger phi is taken: where bodies just touch, the direction of a point
+at a distance of round-off means nothing, while the facet is as good as ever, and any phi is a lower bound of h.
 
     status = signed_distance(X, Y, tol, patch, limit, work, out)
 
@@ -21,8 +21,8 @@ from dalembert.kernels.separation.layout import (
     A2,
     BAD,
     CENTRE,
-    LIMIT,
     PLACE,
+    SCALE,
     SEPARATED,
     SIZE,
     SLACK,
@@ -37,7 +37,7 @@ from dalembert.kernels.separation.nearest import NU, nearest
 from dalembert.kernels.separation.patch import centre
 from dalembert.kernels.separation.ray import LEVEL, cast, record, witness
 from dalembert.kernels.separation.support import highest, length, lowest, sizes, support
-from dalembert.kernels.smallmat import dot, load3, scale, store3, sub
+from dalembert.kernels.smallmat import load3, scale, store3
 
 
 @inline
@@ -84,7 +84,7 @@ def _apart(X, Y, first, tol, R, limit, work, out):
 @kernel
 def _overlapping(X, Y, beta, first, tol, R, limit, work, out):
     """Depth, normal and witnesses of bodies that overlap or touch. first: normal of the facet that a ray along beta met."""
-    status, steps, deep, n, inner = depth(X, Y, beta, R, tol, limit, work)
+    status, steps, _, n, inner = depth(X, Y, beta, R, tol, limit, work)
     h = _planes(X, Y, scale(-1.0, n), out)
     other, _, _ = support(X, Y, first)
     if other >= h:
@@ -125,6 +125,7 @@ def signed_distance(X, Y, tol, patch, limit, work, out):
     """h, n, a1, a2, witnesses x, y, the common point and the ray cast along the line of the means, into a row of `out`."""
     clear(out)
     R, bad, c = sizes(X, Y)
+    out[SCALE] = R
     if bad >= 0:
         out[PLACE] = bad
         return BAD

@@ -19,6 +19,8 @@ from dalembert.kernels.separation.layout import BASIS
 from dalembert.kernels.separation.support import across, row
 from dalembert.kernels.smallmat import add, axpy, dot, scale, sub
 
+OVER = 1e-4  # cuts leave OVER near more: an edge that lies on the side of a polygon is inside it, whatever the last digit says
+
 
 @inline
 def _turn(work, a, b, c):
@@ -87,14 +89,14 @@ def _left(work, C, k, ax, ay, dx, dy):
 
 
 @kernel
-def _clip(work, C, count, ax, ay, dx, dy, near):
-    """Leave of polygon C what is left of a line, or within `near` of it. Returns how many corners that has."""
+def _clip(work, C, count, ax, ay, dx, dy, over):
+    """Leave of polygon C what is left of a line, or not farther than `over` behind it. Returns how many corners that has."""
     for k in range(count):
         work[C + k, 2], work[C + k, 3] = work[C + k, 0], work[C + k, 1]
     kept = 0
     for k in range(count):
         after = (k + 1) % count
-        s, t = _left(work, C, k, ax, ay, dx, dy) + near, _left(work, C, after, ax, ay, dx, dy) + near
+        s, t = _left(work, C, k, ax, ay, dx, dy) + over, _left(work, C, after, ax, ay, dx, dy) + over
         if s >= 0.0:
             work[C + kept, 0], work[C + kept, 1] = work[C + k, 2], work[C + k, 3]
             kept += 1
@@ -123,12 +125,12 @@ def _cut(work, A, nA, B, nB, C, near):
         for k in range(2):
             if abs(_turn(work, B, B + 1, A + k)) > near * _gap(work, B, B + 1):
                 return 0
-        count = _clip(work, C, nA, work[B, 0], work[B, 1], dy, -dx, near)
-        return _clip(work, C, count, work[B + 1, 0], work[B + 1, 1], -dy, dx, near)
+        count = _clip(work, C, nA, work[B, 0], work[B, 1], dy, -dx, OVER * near)
+        return _clip(work, C, count, work[B + 1, 0], work[B + 1, 1], -dy, dx, OVER * near)
     count = nA
     for k in range(nB):
         dx, dy = _along(work, B + k, B + (k + 1) % nB)
-        count = _clip(work, C, count, work[B + k, 0], work[B + k, 1], dx, dy, near)
+        count = _clip(work, C, count, work[B + k, 0], work[B + k, 1], dx, dy, OVER * near)
     return count
 
 

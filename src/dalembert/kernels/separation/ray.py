@@ -21,7 +21,7 @@ The basis is solved anew at every pivot, so nothing accumulates. After half of t
 import math
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.separation.layout import ALPHA, BETA, G, GX_AT, GY_AT, LIMIT, RAY_STATUS, SEPARATED, SOLVED, STEPS
+from dalembert.kernels.separation.layout import ALPHA, BETA, GX_AT, GY_AT, LIMIT, RAY_STATUS, SEPARATED, SOLVED, STEPS, G
 from dalembert.kernels.separation.support import across, difference, length, row, support, unit
 from dalembert.kernels.smallmat import axpy, cross, dot, scale, store3
 
@@ -100,9 +100,7 @@ def _leaving(work, d, careful):
 
 @inline
 def _present(work, i, j):
-    return (
-        (work[0, 4] == i and work[0, 5] == j) or (work[1, 4] == i and work[1, 5] == j) or (work[2, 4] == i and work[2, 5] == j)
-    )
+    return (work[0, 4] == i and work[0, 5] == j) or (work[1, 4] == i and work[1, 5] == j) or (work[2, 4] == i and work[2, 5] == j)
 
 
 @kernel

@@ -79,11 +79,16 @@ def across(d):
 
 @inline
 def sizes(X, Y):
-    """(R, row that is not finite or -1, mean of X - mean of Y); R: the largest |x| + |y| + |z|, which bounds round-off."""
+    """(R, row that is not finite or -1, mean of X - mean of Y). R: the largest |x| + |y| + |z|, which bounds round-off.
+
+    A body without vertices has row 0 that is not finite.
+    """
     largest, bad = 0.0, -1
     c0, c1, c2 = 0.0, 0.0, 0.0
     for side in range(2):
         n = X.shape[0] if side == 0 else Y.shape[0]
+        if n == 0:
+            return 0.0, 0, (0.0, 0.0, 0.0)
         f = (1.0 if side == 0 else -1.0) / n
         for i in range(n):
             p = row(X, i) if side == 0 else row(Y, i)
