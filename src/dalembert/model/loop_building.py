@@ -35,7 +35,7 @@ class Loops(ABC):
         kind: str,
         parent: str,
         child: str,
-        anchor: ArrayLike = (0, 0, 0),
+        anchor: ArrayLike | None = None,
         axis: ArrayLike = (0, 0, 1),
         axis2: ArrayLike | None = None,
         point: ArrayLike | None = None,
@@ -49,11 +49,14 @@ class Loops(ABC):
 
         kind: spherical fixed revolute prismatic cylindrical universal planar homokinetic slot; "distance": anchor and point stay `length`
         apart (None: as they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
+        anchor None: in the parent if it is a particle, else the origin; then also point None: in the child if it is a particle.
         acting: damping, friction, stiffness, limits, rest of kinds that joints have too; compliance, damping_time, strength of all.
         drive: as of a joint. They are data: `forward_dynamics` knows damping and stiffness; steppers refuse what they do not handle, as
         "loop damping" and the like.
         """
         self._change()
+        if anchor is None:
+            anchor, point = self._ends(parent, child, point)
         loop = Loop.build(name, kind, parent, child, anchor, axis, axis2, point, turn, length, polynomial, drive, **acting)
         known: Any = {**self._joints, **self._loops} if kind == "coupling" else self._bodies
         for role, end in (("parent", parent), ("child", child)):
@@ -64,6 +67,12 @@ class Loops(ABC):
         self._give_name(name)
         self._loops[name] = loop
         return loop
+
+    def _ends(self, parent: str, child: str, point: ArrayLike | None) -> tuple[ArrayLike, ArrayLike | None]:
+        """Anchor and point where no anchor is given: particles are met where they are, all else in the origin of the world."""
+        at = {name: b.position for name, b in self._bodies.items() if b.particle}
+        anchor = at.get(parent, np.zeros(3)) if isinstance(parent, str) else np.zeros(3)
+        return anchor, at.get(child) if point is None and isinstance(child, str) else point
 
     @property
     def loops(self) -> tuple[Loop, ...]:

@@ -20,6 +20,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
+from dalembert.model.points import is_free
 from dalembert.report.facts import Facts
 from dalembert.report.make import is_machine
 from dalembert.report.tree import balances, conserved
@@ -82,7 +83,7 @@ def kept(system: Any, traj: Any) -> list[Curve]:
     L, p = traj.momentum[:, :3], traj.momentum[:, 3:]
     if pivot is not None:
         L = L - np.cross(pivot, p)
-    held = any(j.parent == "world" and j.kind != "free" for j in model.joints)
+    held = any(j.parent == "world" and not is_free(model, j) for j in model.joints)
     impulse = np.asarray(traj.impulse)
     known = bool(np.isfinite(impulse[:, :3]).all())
     if not known and (is_forced(traj) or (held and pivot is None)):
