@@ -7,6 +7,8 @@ SINGULAR = 3
 NO_SOLUTION = 4
 LOST = 5
 RUNAWAY = 6
+CROWDED = 7
+UNMET = 8
 
 # Added to residual tolerances: a relative tolerance cannot be met where numbers become subnormal (a body that has been damped to rest).
 TINY = 1e-290
@@ -19,4 +21,6 @@ MEANING = {
     NO_SOLUTION: "the discrete equations have no real solution at this step size",
     LOST: "the step did not converge to a solution that continues the motion",
     RUNAWAY: "the kinetic energy has grown to many times what the start can give, which steps of this size do not keep in a band",
+    CROWDED: "there are more impacts within one step than max_impacts",
+    UNMET: "no instant of contact was found between a node at which bodies are apart and one at which they overlap",
 }

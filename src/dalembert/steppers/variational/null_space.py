@@ -3,7 +3,7 @@
     L_d = h L((q_k + q_k+1)/2, (q_k+1 - q_k)/h),    q = (phi, d1, d2, d3) of every body       Leyendecker et al. (8)-(11)
     P^T(q_k) [D2 L_d(q_k-1, q_k) + D1 L_d(q_k, q_k+1)] = 0,    q_k+1 = F(u, q_k)
 
-The mass matrix of director coordinates is constant, so each material point moves along a straight path (`kernels/tree/variational/chord.py`).
+The mass matrix of director coordinates is constant: each material point moves along a straight path (kernels/tree/variational/chord.py).
 The reparametrisation F moves the joints by u = h v: bodies stay rigid and joints closed to round-off, and one equation per degree of
 freedom is left. Loops keep multipliers. Weight, linear in q, is exact; other potentials are taken at both nodes, half each, in place of
 the middle, where directors are no rotation: same order, same symmetries. For one free body this is Moser and Veselov's top.

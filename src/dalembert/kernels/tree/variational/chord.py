@@ -18,7 +18,8 @@ x = c + R X, first moment s and second moment E = sum mu X X^T (J = tr(E) - E), 
 
 f_left and f_right are half the forces at the nodes. Differences are composed from the increments of the joints, never subtracted:
 
-    R1 - R0 = (R1 - R0)_parent R_i E + R0 (E - 1),    c1 - c0 = (c1 - c0)_parent + (R1 - R0)_parent p_i + R1_parent R_i t,   (E, t) = tau(h v_i)
+    R1 - R0 = (R1 - R0)_parent R_i E + R0 (E - 1),    (E, t) = tau(h v_i)
+    c1 - c0 = (c1 - c0)_parent + (R1 - R0)_parent p_i + R1_parent R_i t
 
 vee(K) = (K23 - K32, K31 - K13, K12 - K21). The frame: axes of the root link of the tree at the first node, about the first link with mass.
 What is left of e after the last correction is taken off p_k+1, so that momentum does not drift with the tolerance.
@@ -99,13 +100,13 @@ def less_one(q):
 
 
 @inline
-def turned(carried, rot, s, c):
-    """carried E + rot (E - 1) for a rotation E about z: columns 0 and 1 are mixed."""
-    less = -s * s / (1.0 + c) if c > 0.0 else c - 1.0
+def turned(T, rot, s, c):
+    """T E + rot (E - 1) for a rotation E about z: columns 0 and 1 are mixed."""
+    d = -s * s / (1.0 + c) if c > 0.0 else c - 1.0
     return (
-        c * carried[0] + s * carried[1] + less * rot[0] + s * rot[1], c * carried[1] - s * carried[0] + less * rot[1] - s * rot[0], carried[2],
-        c * carried[3] + s * carried[4] + less * rot[3] + s * rot[4], c * carried[4] - s * carried[3] + less * rot[4] - s * rot[3], carried[5],
-        c * carried[6] + s * carried[7] + less * rot[6] + s * rot[7], c * carried[7] - s * carried[6] + less * rot[7] - s * rot[6], carried[8],
+        c * T[0] + s * T[1] + d * rot[0] + s * rot[1], c * T[1] - s * T[0] + d * rot[1] - s * rot[0], T[2],
+        c * T[3] + s * T[4] + d * rot[3] + s * rot[4], c * T[4] - s * T[3] + d * rot[4] - s * rot[3], T[5],
+        c * T[6] + s * T[7] + d * rot[6] + s * rot[7], c * T[7] - s * T[6] + d * rot[7] - s * rot[6], T[8],
     )  # fmt: skip
 
 
@@ -318,5 +319,3 @@ def chord_right(h, system, work, out):
         store3(work, out + vi, axpy(h, load3(work, s.f_right + vi), n))
         if not ball:
             store3(work, out + vi + 3, axpy(h, load3(work, s.f_right + vi + 3), f))
-
-

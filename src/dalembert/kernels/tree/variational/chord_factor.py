@@ -3,7 +3,7 @@
 A change y = (omega, v) of the poses at the second node, seen in the frame of the step, moves material points by dx1 = v + omega x x1 and
 the momentum of a link by z = A y,
 
-    A = [[tr(C) - C^T, hat(s0)], [-hat(s1), m]],    C = sum mu x0 x1^T = R0 E R1^T + c0 s1^T + R0 s c1^T,   s0 = sum mu x0,   s1 = sum mu x1
+    A = [[tr(C) - C^T, hat(s0)], [-hat(s1), m]],    C = sum mu x0 x1^T = R0 E R1^T + c0 s1^T + R0 s c1^T,  s0 = sum mu x0,  s1 = sum mu x1
 
     y_i = y_parent + s_i delta_i,     z_i = A_i y_i + sum z_j,     a_i^T z_i + r_i delta_i = -e_i
 
@@ -34,7 +34,18 @@ from dalembert.kernels.tree.layout import (
     V_AT,
 )
 from dalembert.kernels.tree.record import record
-from dalembert.kernels.tree.variational.ball import diagonal, factor_ball, hat, minus, move_ball, outer, plus, put_twists, reduce_ball, scaled
+from dalembert.kernels.tree.variational.ball import (
+    diagonal,
+    factor_ball,
+    hat,
+    minus,
+    move_ball,
+    outer,
+    plus,
+    put_twists,
+    reduce_ball,
+    scaled,
+)
 from dalembert.kernels.tree.variational.base import invert, put
 from dalembert.kernels.tree.variational.chord import second_moment
 from dalembert.kernels.tree.variational.factor import move_single, reduce_single
