@@ -11,6 +11,7 @@ from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.report.bodies import judge_bodies
 from dalembert.report.certificates import judge_certificates
+from dalembert.report.collisions import judge_collisions
 from dalembert.report.constraints import judge_constraints
 from dalembert.report.energy import judge_energy
 from dalembert.report.facts import Facts, ratio
@@ -95,7 +96,7 @@ def is_machine(facts: Facts) -> bool:
 
 def judge_machine(facts: TreeFacts) -> list[Item | None]:
     """A tree, with or without loops."""
-    return [*judge_tree(facts), *judge_constraints(facts), judge_certificates(facts)]
+    return [*judge_tree(facts), *judge_collisions(facts), *judge_constraints(facts), judge_certificates(facts)]
 
 
 def judge_body(facts: Facts) -> list[Item | None]:

@@ -67,6 +67,11 @@ class TreeFacts(Facts):
         return bool(np.any(self.traj._account.get("limits", np.ones(1)) != 0.0))
 
     @property
+    def strikes(self) -> bool:
+        """Bodies strike each other, and the account holds what impacts take."""
+        return "impacts" in self.traj._account
+
+    @property
     def uncounted(self) -> bool:
         """Something may give energy to the machine, and nobody counts how much."""
         giving = self.working - TAKING - ({"limits"} if self._within_limits else set())

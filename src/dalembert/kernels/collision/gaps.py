@@ -20,6 +20,7 @@ from dalembert.kernels.tree.layout import AT_Q, LINKS, NQ, P_W, R_W, SCRATCH
 from dalembert.kernels.tree.record import record
 
 ROUND_OFF, PATCH, PIVOTS = separation.OPTIONS[0], separation.OPTIONS[1], int(separation.OPTIONS[2])
+NOISE = 0.01  # of the distance at which bodies touch
 
 
 @inline
@@ -101,17 +102,20 @@ def gap_of(scene, room, a, b, k):
 
 
 @inline
-def _weighed(room, touching, a, b, k, gap, s):
-    """The gap; of a contact that touched at the node over the time since, which is its rate there; of one that rests, and for s = 0, nothing."""
+def _weighed(room, touching, a, b, k, gap, s, touch):
+    """The gap; of what touched at the node over the time since, its rate (as known, where it has not moved by
+    more than round-off); NEVER for what rests, and for s = 0."""
     for c in range(touching):
         if room.touch[c, 0] == a and room.touch[c, 1] == b and room.touch[c, 2] == k:
-            return NEVER if room.held[c] == 1 or s == 0.0 else gap / s
+            if room.held[c] == 1 or s == 0.0:
+                return NEVER
+            return room.lift[c] if s * room.lift[c] < NOISE * touch else gap / s
     return gap
 
 
 @kernel
 def nearest(scene, room, touching, s, touch):
-    """(smallest gap, a, b, k), where solids are. s: time since the node; contacts that touched there count by gap / s, for s = 0 not at all."""
+    """(smallest gap, (a, b, k)). s: time since the node; what touched there counts by gap / s, or for s = 0 not at all."""
     best, at = NEVER, (-1, 0, 0)
     for a in range(scene.link.shape[0]):
         c = row3(room.centre, a)
@@ -119,7 +123,7 @@ def nearest(scene, room, touching, s, touch):
             if scene.walls[a, w] == 0 or dot(row3(scene.normal, w), c) - scene.offset[w] - scene.reach[a] > max(best, touch):
                 continue
             for k in range(scene.first[a + 1] - scene.first[a]):
-                gap = _weighed(room, touching, a, -1 - w, k, wall_gap(scene, room, a, w, k), s)
+                gap = _weighed(room, touching, a, -1 - w, k, wall_gap(scene, room, a, w, k), s, touch)
                 if gap < best:
                     best, at = gap, (a, -1 - w, k)
     for i in range(room.order.shape[0]):
@@ -137,7 +141,7 @@ def nearest(scene, room, touching, s, touch):
                 continue
             first, second = min(a, b), max(a, b)
             gap, _, _ = pair_gap(scene, room, first, second)
-            gap = _weighed(room, touching, first, second, 0, gap, s)
+            gap = _weighed(room, touching, first, second, 0, gap, s, touch)
             if gap < best:
                 best, at = gap, (first, second, 0)
     return best, at
@@ -213,3 +217,11 @@ def crossing(scene, room):
             if gap < best:
                 best, part = gap, -rate / speed
     return best, part
+
+
+@kernel
+def gaps_along(system, q, work, scene, room, touch, out):
+    """out[k]: smallest gap at the configuration q[k], NEVER where none is near."""
+    for k in range(q.shape[0]):
+        put_solids(system, q[k], work, scene, room)
+        out[k], _ = nearest(scene, room, 0, 1.0, touch)

@@ -130,7 +130,7 @@ def _in_turn(room, count, most, slow):
 
 @kernel
 def closed_contacts(system, state, work, scene, room, within):
-    """List what is closed at the node of a state, with rows, matrix and rates of the gaps. Returns the number; -1: no room, -2: singular M."""
+    """List what is closed at the node of a state: rows, matrix, rates of the gaps. Returns how many; -1: no room, -2: M singular."""
     put_solids(system, state, work, scene, room)
     count = collect(scene, room, within)
     if count <= 0:
@@ -166,14 +166,14 @@ def impulses(room, count, impacts, most, slow):
 
 
 @inline
-def outside(scene, room, c, impulse, record, at):
+def outside(scene, who, normal, point, c, impulse, record, at):
     """Enter the impulse of a wall, or of a solid of the world, into the account of what comes from outside."""
-    a, b, sign = room.who[c, 0], room.who[c, 1], 0.0
+    a, b, sign = who[c, 0], who[c, 1], 0.0
     if b < 0 or scene.link[a] < 0:
         sign = 1.0
     elif scene.link[b] < 0:
         sign = -1.0
-    n, x = row3(room.normal, c), row3(room.point, c)
+    n, x = row3(normal, c), row3(point, c)
     f = scale(sign * impulse, n)
     m = cross(x, f)
     for i in range(3):

@@ -4,7 +4,9 @@ From a node: a trial step over what is left of h (`travel.py`). Where it ends wi
 first instant of contact is found on the same step, s -> min over contacts of g_c(q(s)), bracketed and by Illinois' rule: this solves (12),
 (14) of Leyendecker et al. The machine goes there, bounces (`impact.py`), and goes on to the node of the grid. A contact that has just
 touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. A contact that leaves more slowly than rest_speed rests
-and is held until its force would pull (Zeno).
+and is held until its force would pull (Zeno). Where it cannot be held, as where a hull rolls from one corner to the next, it is opened with
+HOP times the speed of the solids, counted, and strikes again. A body that rattles on several contacts comes to no end by itself: every
+RATTLES impacts of one step that are not those of the same contact again, what counts as slow doubles.
 """
 
 import math
@@ -12,13 +14,14 @@ import math
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.collision.energy import interval_energy
 from dalembert.kernels.collision.gaps import crossing, gap_of, nearest, put_solids, row3
-from dalembert.kernels.collision.impact import after, closed_contacts, impulses, node_velocity, outside
+from dalembert.kernels.collision.impact import after, closed_contacts, complementarity, impulses, node_velocity, outside
 from dalembert.kernels.collision.tables import (
     COUNT,
     ENERGY,
     EVENTS,
     FACTOR,
     FIRST_EVENT,
+    HOPS,
     IMPACTS,
     IMPULSE,
     LAST_EVENT,
@@ -59,12 +62,14 @@ from dalembert.kernels.loop import (
     finite,
 )
 from dalembert.kernels.smallmat import dot, sub
-from dalembert.kernels.status import CROWDED, NOT_FINITE, OK, SINGULAR, UNMET
+from dalembert.kernels.status import CROWDED, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, UNMET
 from dalembert.kernels.tree.variational.layout import notes, places
 
 GROW = -10  # the list of contacts or of events is too short: nothing was done
 SHORT = 1e-13  # of h: what is left of a step is nothing
 HALVINGS = 200
+HOP = 0.005
+RATTLES = 32.0
 
 
 @kernel
@@ -191,19 +196,24 @@ def remember_velocity(system, state, work):
 
 
 @kernel
-def bounce(t, energy, system, state, work, scene, room, counts, settings, record, events):
-    """The impact at the node of `state`, at time t. energy: E_d of the interval before. Returns the status."""
+def bounce(t, energy, slow, system, state, work, scene, room, counts, settings, record, events):
+    """The impact at the node of `state`, at time t. energy: E_d of the interval before; slow: what is slower does not bounce and rests.
+    Returns the status."""
     n, nv = notes(system), room.jump.shape[0]
     count = closed_contacts(system, state, work, scene, room, settings[TOUCH])
     if count < 0:
         return GROW if count == -1 else SINGULAR
+    for c in range(count):
+        if -room.speed[c] < slow:
+            room.bounce[c] = 0.0
     ok, gain = impulses(room, count, settings[IMPACTS], int(settings[MOST]), 0.01 * settings[REST_SPEED])
     if not ok:
         return CROWDED
-    pushes = False
+    pushes, rests = False, False
     for c in range(count):
         pushes = pushes or room.push[c] > 0.0
-    later = settings[REFLECTION] == VARIATIONAL and pushes and energy == energy
+        rests = rests or abs(after(room, count, c, 1.0)) <= slow
+    later = settings[REFLECTION] == VARIATIONAL and pushes and not rests and energy == energy
     room.goal[FIRST_EVENT] = counts[EVENTS]
     for i in range(6):
         room.goal[WALLS + i] = 0.0
@@ -219,11 +229,11 @@ def bounce(t, energy, system, state, work, scene, room, counts, settings, record
             if not write_event(events, counts, t, STRUCK, scene, room, c, room.push[c], was, speed):
                 return GROW
             record[COUNT] += 1.0
-            outside(scene, room, c, room.push[c], room.goal, WALLS)
+            outside(scene, room.who, room.normal, room.point, c, room.push[c], room.goal, WALLS)
         k = counts[TOUCHING]
         for i in range(3):
             room.touch[k, i] = room.who[c, i]
-        room.held[k], room.lift[k] = 1 if abs(speed) <= settings[REST_SPEED] else 0, speed
+        room.held[k], room.lift[k] = 1 if abs(speed) <= slow else 0, speed
         if room.held[k] == 1 and room.push[c] > 0.0 and not write_event(events, counts, t, RESTS, scene, room, c, 0.0, was, speed):
             return GROW
         counts[TOUCHING] = k + 1
@@ -258,14 +268,40 @@ def reflected(room, record, events):
 
 
 @kernel
+def hop(h, system, state, work, scene, room, counts, settings, record):
+    """Open contacts that rest and cannot be held: 0 <= Lambda perp A Lambda + b - HOP pace/h >= 0. Returns the status."""
+    n, nv = notes(system), room.jump.shape[0]
+    count = closed_contacts(system, state, work, scene, room, settings[TOUCH])
+    if count < 0:
+        return GROW if count == -1 else SINGULAR
+    speed = max(HOP * record[PACE] / h, 10.0 * settings[REST_SPEED])
+    for c in range(count):
+        room.extra[c], room.push[c] = room.speed[c] - speed, 0.0
+    complementarity(room.matrix, room.extra, room.push, 0.0, count)
+    counts[TOUCHING] = count
+    for c in range(count):
+        for i in range(nv):
+            state[n.p + i] += room.push[c] * room.rows[c, i]
+        later = after(room, count, c, 1.0)
+        record[LOSS] += 0.5 * room.push[c] * (room.speed[c] + later)
+        outside(scene, room.who, room.normal, room.point, c, room.push[c], record, IMPULSE)
+        for i in range(3):
+            room.touch[c, i] = room.who[c, i]
+        room.held[c], room.lift[c] = 0, later
+    record[HOPS] += 1.0
+    remember_velocity(system, state, work)
+    return OK
+
+
+@kernel
 def let_go(t, system, work, scene, room, counts, count, record, events):
     """After a step with resting contacts: what did not push is let go. Their impulses are entered."""
     kept, c, full = 0, 0, False
     for k in range(counts[TOUCHING]):
         holds = room.held[k] == 1
         if holds:
-            total = room.lam[c] + room.push[c]
-            outside(scene, room, c, total, record, IMPULSE)
+            outside(scene, room.who, room.hold_normal, room.hold_point, c, room.lam[c], record, IMPULSE)
+            outside(scene, room.who, room.normal, room.point, c, room.push[c], record, IMPULSE)
             if room.lam[c] <= 0.0:
                 room.held[k] = 0
                 full = full or not write_event(events, counts, t, LEAVES, scene, room, c, 0.0, 0.0, 0.0)
@@ -307,13 +343,15 @@ def whole_step(
     step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally
 ):  # fmt: skip
     """From room.node at t to t + h. Returns the status."""
-    done, hits = 0.0, 0
+    done, hits, rattles, last = 0.0, 0, 0, (-1, 0, 0)
     while h - done > SHORT * h:
         s = h - done
         put_solids(system, room.node, work, scene, room)
         g_start, _ = nearest(scene, room, counts[TOUCHING], 0.0, settings[TOUCH])
         if g_start <= settings[TOUCH] and counts[TOUCHING] == 0:  # closed, and not known to be: at a start, or after a very short step
-            status = bounce(t + done, math.nan, system, room.node, work, scene, room, counts, settings, record, events)
+            status = bounce(
+                t + done, math.nan, settings[REST_SPEED], system, room.node, work, scene, room, counts, settings, record, events
+            )
             if status != OK:
                 return status
         count = 0
@@ -335,6 +373,11 @@ def whole_step(
         tally[MAX_ITERATIONS] = max(tally[MAX_ITERATIONS], info[0])
         tally[RESIDUAL] = max(tally[RESIDUAL], info[1])
         tally[SUBSTEPS] += info[2]
+        if status == NOT_CONVERGED and count > 0:
+            status = hop(h, system, room.node, work, scene, room, counts, settings, record)
+            if status != OK:
+                return status
+            continue
         if status != OK:
             return status
         gap, at = least(s, system, work, scene, room, counts, settings)
@@ -381,7 +424,11 @@ def whole_step(
             return status
         done += s
         if gap < -settings[TOL]:
-            status = bounce(t + done, energy, system, room.node, work, scene, room, counts, settings, record, events)
+            if at[0] != last[0] or at[1] != last[1] or at[2] != last[2]:
+                rattles += 1
+            last = at
+            slow = settings[REST_SPEED] * 2.0 ** (rattles / RATTLES)
+            status = bounce(t + done, energy, slow, system, room.node, work, scene, room, counts, settings, record, events)
             if status != OK:
                 return status
     if room.goal[PENDING] != 0.0:  # at the very end of the step: at the node

@@ -23,7 +23,8 @@ IMPULSE = 1  # of walls so far: angular about the world origin, linear
 PACE = 7  # largest displacement of a solid in the step before, m
 COUNT = 8  # impacts so far
 UNSOLVED = 9  # reflections by the energy condition that had no root, and were done at the node
-NOTES = 10
+HOPS = 10  # resting contacts that could not be held, and were opened
+NOTES = 11
 
 # goal: the reflection by the energy condition that the next step completes
 PENDING, ENERGY, FACTOR, LINEAR, SQUARE = 0, 1, 2, 3, 4  # is there one; E_d to reach; f; energy that it takes, f LINEAR + f^2 SQUARE
@@ -83,6 +84,8 @@ class Room(NamedTuple):
     lift: Any  # (C,) rate at which it opens
     lam: Any  # (C,) impulse of a resting contact over the step
     hold_rows: Any  # (C, n) its row at the node
+    hold_point: Any  # (C, 3) and its point there
+    hold_normal: Any  # (C, 3)
     node: Any  # state at the node that the step leaves
     trial: Any  # state after a trial step
     jump: Any  # (n,) momentum of the reflection that the next step completes, see VARIATIONAL

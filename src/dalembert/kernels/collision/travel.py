@@ -97,6 +97,8 @@ def prepare_rest(system, work, scene, room, touching):
             for i in range(room.jump.shape[0]):
                 room.hold_rows[c, i] = room.rows[c, i]
             room.lam[c] = 0.0
+            put3(room.hold_point, c, row3(room.point, c))
+            put3(room.hold_normal, c, row3(room.normal, c))
     return count
 
 

@@ -18,12 +18,13 @@ from dalembert.errors import OptionError
 from dalembert.kernels import loop
 from dalembert.kernels._jit import address_of
 from dalembert.kernels.collision import tables
-from dalembert.kernels.collision.gaps import nearest, put_solids
+from dalembert.kernels.collision.gaps import gaps_along, nearest, put_solids
 from dalembert.kernels.collision.run import GROW, run
 from dalembert.kernels.collision.tables import NOTES, Room
 from dalembert.kernels.separation import layout as separation
 from dalembert.kernels.status import CROWDED, OK
 from dalembert.kernels.tree.variational.layout import state_places
+from dalembert.model import compile_tree
 from dalembert.runs.engines import Chunk, Into, Stopping, times
 from dalembert.runs.engines.compiled import CompiledEngine
 from dalembert.runs.ragged import COLUMNS, Table, Tables
@@ -48,7 +49,7 @@ def room_for(scene: Any, n: int, state: int, contacts: int) -> Room:
         "matrix": np.zeros((C, C)), "node": np.zeros(state), "trial": np.zeros(state), "jump": np.zeros(n), "goal": np.zeros(tables.GOAL),
     }  # fmt: skip
     made |= {name: np.zeros((C, n), dtype=real) for name in ("rows", "reply", "hold_rows")}
-    made |= {name: np.zeros((C, 3)) for name in ("point", "normal")}
+    made |= {name: np.zeros((C, 3)) for name in ("point", "normal", "hold_point", "hold_normal")}
     made |= {name: np.zeros(C) for name in ("gap", "bounce", "speed", "push", "extra", "lam", "lift")}
     return Room(**made)
 
@@ -205,6 +206,15 @@ class CollisionEngine(CompiledEngine):
     def read(cls, plan: Plan, states: Array, controlled: bool) -> dict[str, Array]:
         """`unpack` of a run that is over; steps are not compiled for it."""
         return read(plan.family, plan.acting, plan.arrays(), states)
+
+
+def smallest_gaps(model: Any, solids: Solids, q: Array) -> Array:
+    """(N,) smallest gap between bodies that can touch, m, at configurations of a model."""
+    system = compile_tree.system_array(model, {})
+    out = np.zeros(len(q))
+    room = room_for(solids.scene, model.nv, 0, 1)
+    gaps_along(system, np.ascontiguousarray(q), np.zeros(compile_tree.work_size(system)), solids.scene, room, TOUCH * solids.size, out)
+    return out
 
 
 def read(family: Any, model: Any, system: Array, states: Array) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 A change y = (omega, v) of the poses at the second node, seen in the frame of the step, moves material points by dx1 = v + omega x x1 and
 the momentum of a link by z = A y,
 
-    A = [[tr(C) - C^T, hat(s0)], [-hat(s1), m]],    C = sum mu x0 x1^T = R0 E R1^T + c0 s1^T + R0 s c1^T,  s0 = sum mu x0,  s1 = sum mu x1
+    A = [[tr(C) - C^T, hat(s0)], [-hat(s1), m]],   C = sum mu x0 x1^T = R0 E R1^T + c0 s1^T + R0 s c1^T,  s0, s1 = sum mu x0, x1
 
     y_i = y_parent + s_i delta_i,     z_i = A_i y_i + sum z_j,     a_i^T z_i + r_i delta_i = -e_i
 
 a: twists of the joint at the first node, s: at the second (for spherical and free joints times dtau_-x, x = h v), r: armature and half of
-h times damping. That is the structure of `factor.py` without its b and t', and the elimination is the same. A free joint is the root: a = 1.
+    A = [[tr(C) - C^T, hat(s0)], [-hat(s1), m]],  C = sum mu x0 x1^T = R0 E R1^T + c0 s1^T + R0 s c1^T,  s0, s1: sum mu x0, x1
 The exact linearisation, but for the exponential in place of the Cayley map and for loads that depend on the velocity.
 
     dcay_-x = (1 - hat(w)/2)/(1 + |w|^2/4) on SO(3);   on SE(3), t = (1 - hat(w)/2)^-1 u,  B = (1 + hat(w)/2)^-1:
