@@ -65,7 +65,7 @@ from dalembert.kernels.smallmat import dot, sub
 from dalembert.kernels.status import CROWDED, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, UNMET
 from dalembert.kernels.tree.variational.layout import notes, places
 
-GROW = -10  # the list of contacts or of events is too short: nothing was done
+GROW, MORE_EVENTS = -10, -11  # the list of contacts, of events, is too short: the step was not done
 SHORT = 1e-13  # of h: what is left of a step is nothing
 HALVINGS = 200
 HOP = 0.005
@@ -227,7 +227,7 @@ def bounce(t, energy, slow, system, state, work, scene, room, counts, settings, 
         speed, was = after(room, count, c, 1.0), room.speed[c]
         if room.push[c] > 0.0:
             if not write_event(events, counts, t, STRUCK, scene, room, c, room.push[c], was, speed):
-                return GROW
+                return MORE_EVENTS
             record[COUNT] += 1.0
             outside(scene, room.who, room.normal, room.point, c, room.push[c], room.goal, WALLS)
         k = counts[TOUCHING]
@@ -235,7 +235,7 @@ def bounce(t, energy, slow, system, state, work, scene, room, counts, settings, 
             room.touch[k, i] = room.who[c, i]
         room.held[k], room.lift[k] = 1 if abs(speed) <= slow else 0, speed
         if room.held[k] == 1 and room.push[c] > 0.0 and not write_event(events, counts, t, RESTS, scene, room, c, 0.0, was, speed):
-            return GROW
+            return MORE_EVENTS
         counts[TOUCHING] = k + 1
     linear = 0.0
     for c in range(count):
@@ -329,7 +329,7 @@ def accept(t, s, system, work, scene, room, counts, count, settings, record, eve
         if not settle(system, work, scene, room, counts[TOUCHING], count):
             return SINGULAR
         if not let_go(t + s, system, work, scene, room, counts, count, record, events):
-            status = GROW
+            status = MORE_EVENTS
     else:
         counts[TOUCHING] = 0
     for i in range(room.node.shape[0]):
@@ -446,7 +446,7 @@ def run(
     t0, h, n, every, system, state, work, info, q, v, tau, tally, counter, table,
     scene, room, counts, settings, record, saved, events, marks, states, log,
 ):  # fmt: skip
-    """Up to n steps, as `kernels/loop.py`. A step that fails leaves everything as it was before it; GROW: larger lists are needed.
+    """Up to n steps, as `kernels/loop.py`. A step that fails leaves everything as it was. GROW, MORE_EVENTS: lists are too short.
 
     saved: workspace for what is restored, record, touching contacts. marks: number of events after each recorded row.
     """
@@ -480,7 +480,7 @@ def run(
                 for i in range(3):
                     room.touch[k, i] = int(saved[size + 5 * k + i])
                 room.held[k], room.lift[k] = int(saved[size + 5 * k + 3]), saved[size + 5 * k + 4]
-            if status == GROW:
+            if status in (GROW, MORE_EVENTS):
                 counts[EVENTS] = first
             counts[TOUCHING], room.goal[PENDING] = touching, 0.0
             return status

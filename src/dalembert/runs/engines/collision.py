@@ -19,7 +19,7 @@ from dalembert.kernels import loop
 from dalembert.kernels._jit import address_of
 from dalembert.kernels.collision import tables
 from dalembert.kernels.collision.gaps import gaps_along, nearest, put_solids
-from dalembert.kernels.collision.run import GROW, run
+from dalembert.kernels.collision.run import GROW, MORE_EVENTS, run
 from dalembert.kernels.collision.tables import NOTES, Room
 from dalembert.kernels.separation import layout as separation
 from dalembert.kernels.status import CROWDED, OK
@@ -139,8 +139,8 @@ class CollisionEngine(CompiledEngine):
         marks = np.zeros(rows, dtype=np.int64)
         self.counter[loop.ROW], self.trouble = 0, ""
         error: Stopping | None = None
-        recorded = (first + n) // every * every - first  # steps up to the last node that is recorded
-        status, error = self._steps(max(recorded, 0), every, stop, states, log, marks)
+        recorded = max((first + n) // every * every - first, 0)  # steps up to the last node that is recorded
+        status, error = self._steps(recorded, every, stop, states, log, marks)
         memory = self._memory()
         if status == OK and error is None and self.steps == first + recorded and recorded < n:
             status, error = self._steps(n - recorded, every, stop, states, log, marks)
@@ -183,11 +183,12 @@ class CollisionEngine(CompiledEngine):
             arrays = (self.system, self.inner, self.work, self.info, self.q, self.v, self.tau, self.tally, self.counter, self.table)
             mine = (self.scene, self.room, self.counts, self.settings, self.record, self.saved, self.events, marks)
             status = int(run(*self._kernels, self.t0, self.h, last - self.steps, every, *arrays, *mine, states, log))
-            if status != GROW:
-                return status
-            if 2 * len(self.events) < 2**24:
+            if status == GROW:
+                self._make_room(2 * len(self.room.held))
+            elif status == MORE_EVENTS:
                 self.events = np.concatenate([self.events, np.zeros_like(self.events)])
-            self._make_room(2 * len(self.room.held))
+            else:
+                return status
 
     def _told(self) -> str:
         """The last impacts, in words."""
