@@ -146,6 +146,11 @@ class SignedDistance:
                 f"The program is unbounded: the line along beta misses K1 - K2. The bodies are apart by {self.distance:.6g} or more, "
                 f"and the {what} is {self.h:.6g}."
             )
+        if self.value < 0.0 < self.h and self.distance < 0.0:
+            return (
+                f"beta points away: its line meets K1 - K2 behind the origin. distance = {self.distance:.6g} is a lower bound of "
+                f"h = {self.h:.6g} and says nothing more, not even the sign; take -beta, or 'centroids'."
+            )
         if not self.exact:
             return (
                 f"distance = {self.distance:.6g} is a lower bound of h = {self.h:.6g}: the ray along beta met a facet of K1 - K2 that "
