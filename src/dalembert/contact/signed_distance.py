@@ -183,7 +183,8 @@ class SignedDistance:
         return np.array([[*np.cross(x - o1, d), *d], [*np.cross(o2 - y, d), *-d]])
 
     def __repr__(self) -> str:
-        return f"SignedDistance(distance={self.distance:.6g}, normal={(self.normal.round(6) + 0.0).tolist()}, exact={self.exact}, {self.status})"
+        normal = (self.normal.round(6) + 0.0).tolist()
+        return f"SignedDistance(distance={self.distance:.6g}, normal={normal}, exact={self.exact}, {self.status})"
 
 
 def _point(name: str, given: Any) -> Array:

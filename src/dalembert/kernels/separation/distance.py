@@ -21,6 +21,8 @@ from dalembert.kernels.separation.layout import (
     A2,
     BAD,
     CENTRE,
+    GX_AT,
+    GY_AT,
     PLACE,
     SCALE,
     SEPARATED,
@@ -30,14 +32,17 @@ from dalembert.kernels.separation.layout import (
     STEPS,
     X_AT,
     Y_AT,
+    G,
     H,
     N,
 )
 from dalembert.kernels.separation.nearest import NU, nearest
 from dalembert.kernels.separation.patch import centre
 from dalembert.kernels.separation.ray import LEVEL, cast, record, witness
-from dalembert.kernels.separation.support import highest, length, lowest, sizes, support
-from dalembert.kernels.smallmat import load3, scale, store3
+from dalembert.kernels.separation.support import highest, length, lowest, sizes, support, unit
+from dalembert.kernels.smallmat import axpy, load3, scale, store3, sub
+
+ROUNDS = 8  # of rays along the normal
 
 
 @inline
@@ -64,43 +69,90 @@ def _planes(X, Y, n, out):
     return a1 - a2
 
 
+@inline
+def _witness(X, Y, work, count, level, out):
+    x, y = witness(X, Y, work, count, level)
+    store3(out, X_AT, x)
+    store3(out, Y_AT, y)
+
+
+@kernel
+def _polish(X, Y, upper, R, tol, limit, work, out):
+    """Rays along n: each is an upper bound of a distance, its facet has a normal that may be better, its weights are those of witnesses.
+
+    Of bodies that overlap: upper is infinite, and the witnesses of the last ray count. Returns the least upper bound.
+    """
+    noise = tol * R
+    for _ in range(ROUNDS):
+        n, h = load3(out, N), out[H]
+        status, pivots, g, alpha = cast(X, Y, n, R, tol, limit, work)
+        out[STEPS] += pivots
+        if status != SOLVED:
+            return upper
+        if g < upper:
+            _witness(X, Y, work, 3, LEVEL, out)
+            upper = g if upper < math.inf else upper
+        other = unit(alpha)
+        better, _, _ = support(X, Y, other)
+        if better <= h + noise:
+            return upper
+        _planes(X, Y, other, out)
+    return upper
+
+
 @kernel
 def _apart(X, Y, first, tol, R, limit, work, out):
     """Distance, normal and witnesses of bodies that are apart. first: normal of a plane that parts them."""
-    _, i, j = support(X, Y, first)
+    noise = tol * R
+    lower, i, j = support(X, Y, first)
     status, steps, count, size, n = nearest(X, Y, i, j, R, tol, limit, work)
     out[STEPS] += steps
-    x, y = witness(X, Y, work, count, NU)
-    lower = _planes(X, Y, n, out) if size > tol * R else -math.inf
-    other, _, _ = support(X, Y, first)
-    if other > lower:
-        lower = _planes(X, Y, first, out)
-    store3(out, X_AT, x)
-    store3(out, Y_AT, y)
-    out[SLACK] = max(size - lower, 0.0)
+    _witness(X, Y, work, count, NU, out)
+    if out[G] < size:  # the first ray
+        size = out[G]
+        store3(out, X_AT, load3(out, GX_AT))
+        store3(out, Y_AT, load3(out, GY_AT))
+    if size <= noise or _planes(X, Y, n, out) < lower - noise:
+        _planes(X, Y, first, out)
+    if size - out[H] > 16.0 * noise:
+        size = _polish(X, Y, size, R, tol, limit, work, out)
+    out[SLACK] = max(size - out[H], 0.0)
     return status
+
+
+@inline
+def _mismatch(out):
+    """|x - y - h n|"""
+    return length(axpy(-out[H], load3(out, N), sub(load3(out, X_AT), load3(out, Y_AT))))
+
+
+@kernel
+def _mend(X, Y, R, tol, limit, work, out):
+    """Witnesses of bodies that touch with a K so thin that no ray meets it: those of the nearest point, if they fit better."""
+    x, y, before = load3(out, X_AT), load3(out, Y_AT), _mismatch(out)
+    _, i, j = support(X, Y, load3(out, N))
+    _, steps, count, _, _ = nearest(X, Y, i, j, R, tol, limit, work)
+    out[STEPS] += steps
+    _witness(X, Y, work, count, NU, out)
+    if not _mismatch(out) < before:
+        store3(out, X_AT, x)
+        store3(out, Y_AT, y)
 
 
 @kernel
 def _overlapping(X, Y, beta, first, tol, R, limit, work, out):
     """Depth, normal and witnesses of bodies that overlap or touch. first: normal of the facet that a ray along beta met."""
     status, steps, _, n, inner = depth(X, Y, beta, R, tol, limit, work)
-    h = _planes(X, Y, scale(-1.0, n), out)
+    out[STEPS] += steps
     other, _, _ = support(X, Y, first)
-    if other >= h:
-        h = _planes(X, Y, first, out)
-    n = load3(out, N)
-    ray, pivots, _, _ = cast(X, Y, n, R, tol, limit, work)  # weights that are not negative
-    out[STEPS] += steps + pivots
-    if ray == SEPARATED:  # by round-off, of bodies that touch
-        _, i, j = support(X, Y, n)
-        work[0, 4], work[0, 5], work[0, LEVEL] = i, j, 1.0
-        x, y = witness(X, Y, work, 1, LEVEL)
-    else:
-        x, y = witness(X, Y, work, 3, LEVEL)
-    store3(out, X_AT, x)
-    store3(out, Y_AT, y)
-    out[SLACK] = max(-h - inner, 0.0)
+    if _planes(X, Y, scale(-1.0, n), out) <= other:
+        _planes(X, Y, first, out)
+    store3(out, X_AT, load3(out, GX_AT))  # good enough where the ray along n misses by round-off: bodies that touch
+    store3(out, Y_AT, load3(out, GY_AT))
+    _polish(X, Y, math.inf, R, tol, limit, work, out)
+    if _mismatch(out) > 100.0 * tol * R:
+        _mend(X, Y, R, tol, limit, work, out)
+    out[SLACK] = max(-out[H] - inner, 0.0)
     return status
 
 
