@@ -152,6 +152,38 @@ def test_touching_bodies_keep_normal_and_point_through_zero(kind, gap):
         np.testing.assert_allclose(R.T @ (r.centre - t), [off[0], off[1], gap / 2], atol=1e-11)
 
 
+def test_boxes_that_nearly_lie_on_each_other_have_bounds_that_meet_and_witnesses_that_fit():
+    """Tilted by 1e-16 to 0.1, gaps of either sign from 1e-17 to 0.1, sizes 1e-3 to 1e3: nothing is lost near parallel or touching."""
+    rng, worst = np.random.default_rng(9), np.zeros(2)
+    for _ in range(2000):
+        tilt = Rotation.from_rotvec(10.0 ** rng.integers(-16, 0) * rng.standard_normal(3)).as_matrix()
+        gap = 10.0 ** rng.integers(-17, 0) * rng.standard_normal()
+        upper = BOX @ tilt.T + [rng.uniform(-0.9, 0.9), 0.5 * rng.integers(-1, 2), 1.0 + gap]
+        lower = BOX * rng.choice([1e-3, 1, 2, 1e3])
+        R = rotation(rng)
+        r = sshlp(upper @ R.T, lower @ R.T)
+        mismatch = np.abs(r.point1 - r.point2 - r.h * r.h_normal).max()
+        size = max(np.abs(upper).max(), np.abs(lower).max())
+        worst = np.maximum(worst, np.array([r.slack, mismatch]) / size)
+        assert r.status == "solved"
+    assert worst.max() < 1e-11  # observed 3e-14 and 3e-12
+
+
+@pytest.mark.parametrize("gap", [1e-4, 1e-8, 1e-12])
+def test_a_point_near_the_middle_of_an_edge_or_near_its_end_keeps_all_digits_of_a_small_gap(gap):
+    """The direction of a short p that is a sum of long vectors is lost unless it is made perpendicular to the edge again."""
+    rng = np.random.default_rng(10)
+    for _ in range(100):
+        n = direction(rng)
+        e = np.cross(n, direction(rng))
+        e /= np.linalg.norm(e)
+        edge = np.array([-1.0, 1.0])[:, None] * e
+        at = rng.choice([0.0, 0.3, 1.0]) * e
+        point = at + gap * n
+        assert sshlp([point], edge).h == pytest.approx(gap, abs=2e-15)  # coordinates have 1e-16
+        assert sshlp(edge, [point]).slack < 2e-14
+
+
 def test_a_push_at_the_middle_of_a_patch_does_not_turn_a_box_and_at_a_witness_it_may():
     upper, lower = shifted(BOX, 0.9, 0.4, 1.0), BOX * [4, 4, 1]
     r = sshlp(upper, lower)

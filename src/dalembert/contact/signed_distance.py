@@ -63,7 +63,7 @@ class SignedDistance:
 
     @property
     def slack(self) -> float:
-        """Bounds of h are so far apart, m: round-off where status of the kernel is solved."""
+        """Bounds of h are so far apart, m: round-off, unless K1 - K2 is a needle or a sheet thinner than some 1e-7 of its length."""
         return float(self._row[at.SLACK])
 
     @property

@@ -9,7 +9,7 @@ when the least S is not above the least d that is left: the ball of that radius 
 Points in the plane of a face count as seeing it, so that edges never run on in a line; a face whose supporting vertex it has already is
 closed with S. Whatever round-off does to the polytope, every S belongs to a supporting plane of K.
 
-    work rows   vertices (w, i, j), from BASIS on; faces (n, d, key, a, b, c), 2 room + ...; edges of the rim (a, b)
+    work rows from BASIS on: room vertices (w, i, j), 3 room faces (n, d, key, a, b, c), 2 room edges of the rim (a, b)
 """
 
 import math

@@ -101,15 +101,15 @@ def _polish(X, Y, upper, R, tol, limit, work, out):
 
 
 @kernel
-def _apart(X, Y, first, tol, R, limit, work, out):
-    """Distance, normal and witnesses of bodies that are apart. first: normal of a plane that parts them."""
+def _apart(X, Y, first, ray, tol, R, limit, work, out):
+    """Distance, normal and witnesses of bodies that are apart. first: normal of a plane that parts them; ray: length of the first ray."""
     noise = tol * R
     lower, i, j = support(X, Y, first)
     status, steps, count, size, n = nearest(X, Y, i, j, R, tol, limit, work)
     out[STEPS] += steps
     _witness(X, Y, work, count, NU, out)
-    if out[G] < size:  # the first ray
-        size = out[G]
+    if ray < size:
+        size = ray
         store3(out, X_AT, load3(out, GX_AT))
         store3(out, Y_AT, load3(out, GY_AT))
     if size <= noise or _planes(X, Y, n, out) < lower - noise:
@@ -141,9 +141,14 @@ def _mend(X, Y, R, tol, limit, work, out):
 
 @kernel
 def _overlapping(X, Y, beta, first, tol, R, limit, work, out):
-    """Depth, normal and witnesses of bodies that overlap or touch. first: normal of the facet that a ray along beta met."""
-    status, steps, _, n, inner = depth(X, Y, beta, R, tol, limit, work)
+    """Depth, normal and witnesses of bodies that overlap or touch. first: normal of the facet that a ray along beta met.
+
+    A K without thickness is never left by a depth: h is 0 or, where the ray was wrong about a gap below its pivots, positive.
+    """
+    status, steps, deep, n, inner = depth(X, Y, beta, R, tol, limit, work)
     out[STEPS] += steps
+    if deep == 0.0:
+        return _apart(X, Y, scale(-1.0, n), math.inf, tol, R, limit, work, out)
     other, _, _ = support(X, Y, first)
     if _planes(X, Y, scale(-1.0, n), out) <= other:
         _planes(X, Y, first, out)
@@ -164,7 +169,7 @@ def signed_distance_from(X, Y, beta, R, tol, patch, limit, work, out):
     size = length(alpha)
     first = scale(1.0 / size, alpha) if size > 0.0 else beta
     if status == SEPARATED or (status == SOLVED and g > tol * R):
-        status = _apart(X, Y, first, tol, R, limit, work, out)
+        status = _apart(X, Y, first, out[G], tol, R, limit, work, out)
     else:
         status = _overlapping(X, Y, beta, first, tol, R, limit, work, out)
     x, y = load3(out, X_AT), load3(out, Y_AT)
