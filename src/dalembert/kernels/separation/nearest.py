@@ -125,8 +125,9 @@ def _settle(work, count):
 
 @inline
 def _direction(work, count, p):
-    """Unit normal at p: of the triangle where there is one that is larger than |p|, else p / |p|."""
-    d, size = scale(1.0 / length(p), p), length(p)
+    """Unit normal at p: of the triangle where there is one that is larger than |p|, else p / |p|; some unit vector at p = 0."""
+    size = length(p)
+    d = scale(1.0 / size, p) if size > 0.0 else (0.0, 0.0, 1.0)
     if count == 3:
         a = row(work, 0)
         n = cross(sub(row(work, 1), a), sub(row(work, 2), a))
