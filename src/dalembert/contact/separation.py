@@ -25,7 +25,7 @@ from dalembert.kernels.separation.run import run
 
 MODES = {"nearest": at.NEAREST, "centroids": at.CENTROIDS, "iterated": at.ITERATED}
 METHODS = ("kernel", "highs")
-FLOAT = np.dtype(float)
+FLOAT: Any = np.dtype(float)
 SMALL, LARGE = 1e-60, 1e60  # sizes between which products of four lengths are numbers
 ROOMS = (at.ROOM, 512, 4096, 32768)  # vertices of the polytope that finds a depth
 _DIAGONALS = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]

@@ -63,7 +63,7 @@ class SignedDistance:
 
     @property
     def slack(self) -> float:
-        """Bounds of h are so far apart, m: round-off where status of the kernel is solved."""
+        """Bounds of h are so far apart, m: round-off, unless K1 - K2 is a needle or a sheet thinner than some 1e-7 of its length."""
         return float(self._row[at.SLACK])
 
     @property
@@ -146,6 +146,11 @@ class SignedDistance:
                 f"The program is unbounded: the line along beta misses K1 - K2. The bodies are apart by {self.distance:.6g} or more, "
                 f"and the {what} is {self.h:.6g}."
             )
+        if self.value < 0.0 < self.h and self.distance < 0.0:
+            return (
+                f"beta points away: its line meets K1 - K2 behind the origin. distance = {self.distance:.6g} is a lower bound of "
+                f"h = {self.h:.6g} and says nothing more, not even the sign; take -beta, or 'centroids'."
+            )
         if not self.exact:
             return (
                 f"distance = {self.distance:.6g} is a lower bound of h = {self.h:.6g}: the ray along beta met a facet of K1 - K2 that "
@@ -178,7 +183,8 @@ class SignedDistance:
         return np.array([[*np.cross(x - o1, d), *d], [*np.cross(o2 - y, d), *-d]])
 
     def __repr__(self) -> str:
-        return f"SignedDistance(distance={self.distance:.6g}, normal={self.normal.round(6).tolist()}, exact={self.exact}, {self.status})"
+        normal = (self.normal.round(6) + 0.0).tolist()
+        return f"SignedDistance(distance={self.distance:.6g}, normal={normal}, exact={self.exact}, {self.status})"
 
 
 def _point(name: str, given: Any) -> Array:

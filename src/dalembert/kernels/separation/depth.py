@@ -9,7 +9,7 @@ when the least S is not above the least d that is left: the ball of that radius 
 Points in the plane of a face count as seeing it, so that edges never run on in a line; a face whose supporting vertex it has already is
 closed with S. Whatever round-off does to the polytope, every S belongs to a supporting plane of K.
 
-    work rows   vertices (w, i, j), from BASIS on; faces (n, d, key, a, b, c), 2 room + ...; edges of the rim (a, b)
+    work rows from BASIS on: room vertices (w, i, j), 3 room faces (n, d, key, a, b, c), 2 room edges of the rim (a, b)
 """
 
 import math
@@ -21,6 +21,7 @@ from dalembert.kernels.smallmat import cross, dot, scale, store3, sub
 
 D, KEY = 3, 4
 CLOSED = math.inf  # key of a face that has been looked at
+SLIVER = 1e-20  # square of (height over length) of a face
 FLAT = 8.0  # K is flat where it is not thicker than FLAT tol R
 
 
@@ -171,11 +172,26 @@ def _nearest_face(work, first, faces):
 
 
 @inline
+def _known(work, count, w, noise):
+    """Whether w is one of the vertices."""
+    for k in range(count):
+        v = row(work, BASIS + k)
+        if abs(v[0] - w[0]) <= noise and abs(v[1] - w[1]) <= noise and abs(v[2] - w[2]) <= noise:
+            return True
+    return False
+
+
+@inline
 def _inner(work, first, faces):
-    """Least d of all faces: a ball of that radius is in the polytope."""
+    """Least d of all faces: a ball of that radius is in the polytope. Slivers do not count: they have no plane to speak of."""
     least = math.inf
     for k in range(faces):
-        least = min(least, work[first + k, D])
+        at = first + k
+        a, b, c = row(work, BASIS + int(work[at, 5])), row(work, BASIS + int(work[at, 6])), row(work, BASIS + int(work[at, 7]))
+        e, f, g = sub(b, a), sub(c, a), sub(c, b)
+        n = cross(e, f)
+        if dot(n, n) > SLIVER * max(dot(e, e), dot(f, f), dot(g, g)) ** 2:
+            least = min(least, work[at, D])
     return least
 
 
@@ -204,10 +220,7 @@ def depth(X, Y, d, R, tol, limit, work):
         s = dot(n, w)
         if s < best:
             best, normal = s, n
-        known = False
-        for k in range(count):
-            known = known or (work[BASIS + k, 3] == i and work[BASIS + k, 4] == j)
-        if known or s <= work[first + at, D] + noise:
+        if _known(work, count, w, noise) or s <= work[first + at, D] + noise:
             work[first + at, KEY] = CLOSED
             continue
         if count == room:

@@ -21,6 +21,8 @@ from dalembert.kernels.separation.layout import (
     A2,
     BAD,
     CENTRE,
+    GX_AT,
+    GY_AT,
     PLACE,
     SCALE,
     SEPARATED,
@@ -30,14 +32,17 @@ from dalembert.kernels.separation.layout import (
     STEPS,
     X_AT,
     Y_AT,
+    G,
     H,
     N,
 )
 from dalembert.kernels.separation.nearest import NU, nearest
 from dalembert.kernels.separation.patch import centre
 from dalembert.kernels.separation.ray import LEVEL, cast, record, witness
-from dalembert.kernels.separation.support import highest, length, lowest, sizes, support
-from dalembert.kernels.smallmat import load3, scale, store3
+from dalembert.kernels.separation.support import highest, length, lowest, sizes, support, unit
+from dalembert.kernels.smallmat import axpy, load3, scale, store3, sub
+
+ROUNDS = 8  # of rays along the normal
 
 
 @inline
@@ -64,43 +69,95 @@ def _planes(X, Y, n, out):
     return a1 - a2
 
 
-@kernel
-def _apart(X, Y, first, tol, R, limit, work, out):
-    """Distance, normal and witnesses of bodies that are apart. first: normal of a plane that parts them."""
-    _, i, j = support(X, Y, first)
-    status, steps, count, size, n = nearest(X, Y, i, j, R, tol, limit, work)
-    out[STEPS] += steps
-    x, y = witness(X, Y, work, count, NU)
-    lower = _planes(X, Y, n, out) if size > tol * R else -math.inf
-    other, _, _ = support(X, Y, first)
-    if other > lower:
-        lower = _planes(X, Y, first, out)
+@inline
+def _witness(X, Y, work, count, level, out):
+    x, y = witness(X, Y, work, count, level)
     store3(out, X_AT, x)
     store3(out, Y_AT, y)
-    out[SLACK] = max(size - lower, 0.0)
+
+
+@kernel
+def _polish(X, Y, upper, R, tol, limit, work, out):
+    """Rays along n: each is an upper bound of a distance, its facet has a normal that may be better, its weights are those of witnesses.
+
+    Of bodies that overlap: upper is infinite, and the witnesses of the last ray count. Returns the least upper bound.
+    """
+    noise = tol * R
+    for _ in range(ROUNDS):
+        n, h = load3(out, N), out[H]
+        status, pivots, g, alpha = cast(X, Y, n, R, tol, limit, work)
+        out[STEPS] += pivots
+        if status != SOLVED:
+            return upper
+        if g < upper:
+            _witness(X, Y, work, 3, LEVEL, out)
+            upper = g if upper < math.inf else upper
+        other = unit(alpha)
+        better, _, _ = support(X, Y, other)
+        if better <= h + noise:
+            return upper
+        _planes(X, Y, other, out)
+    return upper
+
+
+@kernel
+def _apart(X, Y, first, ray, tol, R, limit, work, out):
+    """Distance, normal and witnesses of bodies that are apart. first: normal of a plane that parts them; ray: length of the first ray."""
+    noise = tol * R
+    lower, i, j = support(X, Y, first)
+    status, steps, count, size, n = nearest(X, Y, i, j, R, tol, limit, work)
+    out[STEPS] += steps
+    _witness(X, Y, work, count, NU, out)
+    if ray < size:
+        size = ray
+        store3(out, X_AT, load3(out, GX_AT))
+        store3(out, Y_AT, load3(out, GY_AT))
+    if size <= noise or _planes(X, Y, n, out) < lower - noise:
+        _planes(X, Y, first, out)
+    if size - out[H] > 16.0 * noise:
+        size = _polish(X, Y, size, R, tol, limit, work, out)
+    out[SLACK] = max(size - out[H], 0.0)
     return status
+
+
+@inline
+def _mismatch(out):
+    """|x - y - h n|"""
+    return length(axpy(-out[H], load3(out, N), sub(load3(out, X_AT), load3(out, Y_AT))))
+
+
+@kernel
+def _mend(X, Y, R, tol, limit, work, out):
+    """Witnesses of bodies that touch with a K so thin that no ray meets it: those of the nearest point, if they fit better."""
+    x, y, before = load3(out, X_AT), load3(out, Y_AT), _mismatch(out)
+    _, i, j = support(X, Y, load3(out, N))
+    _, steps, count, _, _ = nearest(X, Y, i, j, R, tol, limit, work)
+    out[STEPS] += steps
+    _witness(X, Y, work, count, NU, out)
+    if not _mismatch(out) < before:
+        store3(out, X_AT, x)
+        store3(out, Y_AT, y)
 
 
 @kernel
 def _overlapping(X, Y, beta, first, tol, R, limit, work, out):
-    """Depth, normal and witnesses of bodies that overlap or touch. first: normal of the facet that a ray along beta met."""
-    status, steps, _, n, inner = depth(X, Y, beta, R, tol, limit, work)
-    h = _planes(X, Y, scale(-1.0, n), out)
+    """Depth, normal and witnesses of bodies that overlap or touch. first: normal of the facet that a ray along beta met.
+
+    A K without thickness is never left by a depth: h is 0 or, where the ray was wrong about a gap below its pivots, positive.
+    """
+    status, steps, deep, n, inner = depth(X, Y, beta, R, tol, limit, work)
+    out[STEPS] += steps
+    if deep == 0.0:
+        return _apart(X, Y, scale(-1.0, n), math.inf, tol, R, limit, work, out)
     other, _, _ = support(X, Y, first)
-    if other >= h:
-        h = _planes(X, Y, first, out)
-    n = load3(out, N)
-    ray, pivots, _, _ = cast(X, Y, n, R, tol, limit, work)  # weights that are not negative
-    out[STEPS] += steps + pivots
-    if ray == SEPARATED:  # by round-off, of bodies that touch
-        _, i, j = support(X, Y, n)
-        work[0, 4], work[0, 5], work[0, LEVEL] = i, j, 1.0
-        x, y = witness(X, Y, work, 1, LEVEL)
-    else:
-        x, y = witness(X, Y, work, 3, LEVEL)
-    store3(out, X_AT, x)
-    store3(out, Y_AT, y)
-    out[SLACK] = max(-h - inner, 0.0)
+    if _planes(X, Y, scale(-1.0, n), out) <= other:
+        _planes(X, Y, first, out)
+    store3(out, X_AT, load3(out, GX_AT))  # good enough where the ray along n misses by round-off: bodies that touch
+    store3(out, Y_AT, load3(out, GY_AT))
+    _polish(X, Y, math.inf, R, tol, limit, work, out)
+    if _mismatch(out) > 100.0 * tol * R:
+        _mend(X, Y, R, tol, limit, work, out)
+    out[SLACK] = max(-out[H] - inner, 0.0)
     return status
 
 
@@ -112,7 +169,7 @@ def signed_distance_from(X, Y, beta, R, tol, patch, limit, work, out):
     size = length(alpha)
     first = scale(1.0 / size, alpha) if size > 0.0 else beta
     if status == SEPARATED or (status == SOLVED and g > tol * R):
-        status = _apart(X, Y, first, tol, R, limit, work, out)
+        status = _apart(X, Y, first, out[G], tol, R, limit, work, out)
     else:
         status = _overlapping(X, Y, beta, first, tol, R, limit, work, out)
     x, y = load3(out, X_AT), load3(out, Y_AT)

@@ -57,8 +57,8 @@ OPTIONS = (1e-14, 1e-9, 1000.0, 0.0, 1.0, 0.0, 0.0)
 NEAREST, CENTROIDS, ITERATED, GIVEN = 0, 1, 2, 3
 ROOM = 64
 
-# rows of work: the basis of the linear program or the simplex of the nearest point, then those of `depth.py` or of `patch.py`
-BASIS = 4
+# rows of work: the basis of the linear program or two simplices of the nearest point, then those of `depth.py` or of `patch.py`
+BASIS = 8
 WIDTH = 8
 
 

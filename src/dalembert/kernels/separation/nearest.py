@@ -4,7 +4,7 @@ A simplex of at most four vertices of K has the least point p = sum nu_k w_k of 
 direction -p enters; nu goes towards the weights mu of the least point of the larger affine hull, columns whose weight becomes zero leave,
 until mu > 0. |p| falls at every step, and a simplex determines p, so it ends: at p.w >= p.p on all of K.
 
-    work[k] = (w, nu, i, j, mu)      columns of the simplex
+    work[k] = (w, nu, i, j, mu)      columns of the simplex; four rows later: as it was before the last step
 """
 
 import math
@@ -15,6 +15,9 @@ from dalembert.kernels.separation.support import difference, length, row, suppor
 from dalembert.kernels.smallmat import axpy, cross, dot, scale, store3, sub
 
 NU, MU = 3, 6
+SAME = 1.0 + 1e-15  # ratio of two lengths that may be the same
+FLATS = 8  # steps on which |p| may stay
+KEPT = 4  # rows with the simplex before the last step
 
 
 @inline
@@ -26,11 +29,22 @@ def least_of_line(a, b):
 
 @inline
 def least_of_plane(a, b, c):
-    """(mu_b, mu_c) of the plane a b c: the foot of -a in the edges from a."""
+    """(mu_b, mu_c) of the plane a b c: the foot of -a in the edges from a.
+
+    Along the longer edge e first, then along what the other one has across it: so the foot is right to round-off along a sliver, whose
+    normal is not.
+    """
     e, f = sub(b, a), sub(c, a)
-    n = cross(e, f)
-    g = -1.0 / dot(n, n)
-    return g * dot(n, cross(a, f)), g * dot(n, cross(e, a))
+    swap = dot(f, f) > dot(e, e)
+    if swap:
+        e, f = f, e
+    g = 1.0 / dot(e, e)
+    along = g * dot(f, e)
+    d = axpy(-along, e, f)
+    d = axpy(-g * dot(d, e), e, d)
+    nu = -dot(a, d) / dot(d, d)
+    mu = -g * dot(a, e) - nu * along
+    return (nu, mu) if swap else (mu, nu)
 
 
 @inline
@@ -76,11 +90,24 @@ def _inwards(work, count):
 
 
 @inline
+def _off(p, e):
+    """p without its part along e."""
+    return axpy(-dot(p, e) / dot(e, e), e, p)
+
+
+@inline
 def point(work, count):
-    """p = sum nu w"""
+    """p = sum nu w, once more made perpendicular to the simplex: a sum of long w has lost the direction of a short p."""
     p = scale(work[0, NU], row(work, 0))
     for k in range(1, count):
         p = axpy(work[k, NU], row(work, k), p)
+    if count == 2:
+        return _off(p, sub(row(work, 1), row(work, 0)))
+    if count == 3:
+        e, f = sub(row(work, 1), row(work, 0)), sub(row(work, 2), row(work, 0))
+        if dot(f, f) > dot(e, e):
+            e, f = f, e
+        return _off(_off(p, e), _off(_off(f, e), e))
     return p
 
 
@@ -98,8 +125,9 @@ def _settle(work, count):
 
 @inline
 def _direction(work, count, p):
-    """Unit normal at p: of the triangle where there is one that is larger than |p|, else p / |p|."""
-    d, size = scale(1.0 / length(p), p), length(p)
+    """Unit normal at p: of the triangle where there is one that is larger than |p|, else p / |p|; some unit vector at p = 0."""
+    size = length(p)
+    d = scale(1.0 / size, p) if size > 0.0 else (0.0, 0.0, 1.0)
     if count == 3:
         a = row(work, 0)
         n = cross(sub(row(work, 1), a), sub(row(work, 2), a))
@@ -109,33 +137,47 @@ def _direction(work, count, p):
     return d
 
 
+@inline
+def _copy(work, source, target, count):
+    for k in range(count):
+        for m in range(6):
+            work[target + k, m] = work[source + k, m]
+
+
 @kernel
 def nearest(X, Y, i, j, R, tol, limit, work):
     """(status, steps, columns, |p|, unit normal) from the vertex x_i - y_j on; |p| is an upper bound of the distance.
 
-    The origin must not be in K: then |p| ends at round-off and the normal means nothing.
+    The origin must not be in K: then |p| ends at round-off and the normal means nothing. A step that neither brings p nearer nor its plane
+    (s / |p| is the distance of the supporting plane across p), or whose points are dependent, is round-off: it is taken back, and that is
+    the end.
     """
     store3(work[0], 0, difference(X, Y, i, j))
     work[0, NU], work[0, 4], work[0, 5] = 1.0, i, j
-    count, noise = 1, tol * R
+    count, kept, noise = 1, 1, tol * R
     p = row(work, 0)
-    before = math.inf
+    size, level, flat, flats = length(p), -math.inf, False, 0
     for step in range(limit):
-        size = length(p)
-        if not noise < size < before:  # nothing but round-off is left of |p|, or it has stopped falling
-            return SOLVED, step, count, size, _direction(work, count, p)
-        before = size
         s, i, j = support(X, Y, p)
-        if s >= size * (size - noise) or count == 4:
+        if flat and (s <= level * size or flats > FLATS):
+            _copy(work, KEPT, 0, kept)
+            p = point(work, kept)
+            return SOLVED, step, kept, length(p), _direction(work, kept, p)
+        if size <= noise or s >= size * (size - noise):
             return SOLVED, step, count, size, _direction(work, count, p)
         for k in range(count):
             if work[k, 4] == i and work[k, 5] == j:
                 return SOLVED, step, count, size, _direction(work, count, p)
+        kept, level = count, s / size
+        _copy(work, 0, KEPT, count)
         store3(work[count], 0, difference(X, Y, i, j))
         work[count, NU], work[count, 4], work[count, 5] = 0.0, i, j
         left = _settle(work, count + 1)
-        if left == 0:
+        nearer = point(work, max(left, 1))
+        if left == 0 or left == 4 or not length(nearer) <= size * SAME:
+            _copy(work, KEPT, 0, count)
             return SOLVED, step, count, size, _direction(work, count, p)
-        count = left
-        p = point(work, count)
-    return LIMIT, limit, count, length(p), _direction(work, count, p)
+        flat = length(nearer) >= size
+        flats += flat
+        count, p, size = left, nearer, length(nearer)
+    return LIMIT, limit, count, size, _direction(work, count, p)
