@@ -216,7 +216,8 @@ class Run:
         if "tol" in self.meta["options"]:
             what = "last correction relative to the velocity" if self.plan.family.corrects else "relative residual"
             text += f"; {what} {e.info[1]:.3g} after {int(e.info[0])} iterations, tolerance {self.meta['options']['tol']:g}"
-        return text + ". " + self._remedy()
+        more = getattr(e, "trouble", "")
+        return text + (f"; {more}" if more else "") + ". " + self._remedy()
 
     def _remedy(self) -> str:
         kept, plan = "Everything before this step is in the trajectory.", self.plan
