@@ -35,6 +35,7 @@ class Reflection:
     M: Array
     noether: Array  # push along each symmetry
     rows: int  # events that it has
+    shifted: bool = False  # energies of nodes are off by a term that changes sign with the velocity
 
     def gain(self, factor: float) -> float:
         """Kinetic energy that it gives."""
@@ -42,8 +43,8 @@ class Reflection:
         return float(dv @ self.M @ (self.v + 0.5 * dv))
 
     def count(self, state: Array, where: Places, factor: float) -> None:
-        """Enter it into the account."""
-        state[where.given] += self.gain(factor)
+        """Enter it into the account: what it gives at the node, or where that says little, what it is to give."""
+        state[where.given] += self.gain(1.0 if self.shifted else factor)
         last = len(state) - where.n
         state[last - len(self.noether) : last] += factor * self.noether
 
@@ -74,8 +75,14 @@ class ContactNode:
         self.place, self.push = addresses["place"], addresses["push"]
         self.tol = 0.0
 
-    def settle(self, system: Array, state: Array, held: tuple[int, ...], h: float, released: tuple[int, ...], aims: bool) -> Settled:
-        """Impacts and rest at a node; its state is changed. aims: a reflection is left to be done by the energy condition."""
+    def settle(
+        self, system: Array, state: Array, held: tuple[int, ...], h: float, released: tuple[int, ...] = (), law: str = "nodal"
+    ) -> Settled:
+        """Impacts and rest at a node; its state is changed.
+
+        law: of the impact; unless it is nodal, a reflection after which the row stays open for longer than h is left to be done.
+        """
+        aims = law != "nodal"
         self._read(system, state)
         touching = np.flatnonzero((self.c <= self.tol) | np.isin(np.arange(self.k), held))
         found = Settled(())
@@ -93,7 +100,8 @@ class ContactNode:
             found.reflection = self._reflection(metric, C, impulse)
             after = b + metric.A @ impulse
             found.events = [(0, int(touching[i]), impulse[i], b[i], after[i]) for i in np.flatnonzero(impulse > 0.0)]
-            found.reflection.rows = len(found.events)
+            found.reflection.rows, found.reflection.shifted = len(found.events), law == "exact"
+            aims &= bool((after[b < -slow] > 0.5 * h * np.abs(c_dd[b < -slow])).all())
             b = after
         resting_now = (b <= slow) & ~np.isin(touching, released)
         found.held = self._rest(found, state, touching[resting_now], held, aims)

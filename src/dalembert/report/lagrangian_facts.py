@@ -48,6 +48,11 @@ class LagrangianFacts(Facts):
         return self.driven or (bool(set(self.acting) - {"damping"}) and not self.has_ledger)
 
     @property
+    def order(self) -> int:
+        """1 for impacts by the one-sided rule of `collision`."""
+        return 1 if self.traj.meta.get("options", {}).get("reflection") == "exact" else super().order
+
+    @property
     def reaches(self) -> Array:  # type: ignore[override]
         """A formula has no origin."""
         return np.zeros(len(self.traj))

@@ -135,7 +135,7 @@ class CollisionEngine(CompiledEngine):
             with np.errstate(all="ignore"):
                 status = self._through()
         except (SimulationError, np.linalg.LinAlgError) as problem:
-            self.trouble, status = str(problem), EVENT
+            self.trouble, status = f"{problem}", EVENT
         if status == OK and not np.isfinite(self.state).all():
             status = loop.NOT_FINITE
         if status != OK:
@@ -200,13 +200,17 @@ class CollisionEngine(CompiledEngine):
         trial[here] += start[here] - self.state[here]
         node.ledger(t + s, s, 1, system, trial, work, self.info)
 
+    def words(self, status: int) -> str:
+        """What there is to say of a step that failed."""
+        return self.trouble
+
     # events ----------------------------------------------------------------------------------------------------------------------------
 
     def _settle(self, done: float, released: tuple[int, ...] = ()) -> Reflection | None:
         """Impacts, and which rows are held, at a node; a reflection that is yet to be done by the energy condition."""
         questions = self._variant(())[2]
         assert questions is not None
-        found = questions.settle(self.system, self.state, self.held, self.h, released, self.options["reflection"] != "nodal")
+        found = questions.settle(self.system, self.state, self.held, self.h, released, self.options["reflection"])
         self.held = found.held
         self.state[self.at.held] = 0.0
         self.state[self.at.held][list(found.held)] = 1.0
@@ -248,7 +252,7 @@ class CollisionEngine(CompiledEngine):
         words = {0: "impact", 1: "rest", 2: "release"}
         rows = [row for _, row in self.events[first:]][-TOLD:]
         log = "; ".join(f"{words[int(r[1])]} of row {int(r[2]) + 1} at t = {r[0]:.9g} s, dc/dt {r[4]:.3g} -> {r[5]:.3g}" for r in rows)
-        return f"the last of {len(self.events) - first} events: {log}; max_events = {self.options['max_events']} allows more"
+        return f"The last of {len(self.events) - first} events: {log}. A larger max_events (now {self.options['max_events']}) allows more."
 
     # reading ---------------------------------------------------------------------------------------------------------------------------
 

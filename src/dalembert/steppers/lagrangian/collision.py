@@ -10,8 +10,8 @@ follows, with further impacts if there are any. Recorded nodes stay at t = k h. 
                   falling ball changes its energy by m g^2 (h_2^2 - h_1^2) / 8, h_1 and h_2 being the parts of the step
     exact         the same with L_d = h L(q_0, w), the method of lacoursiere2007 (10.19-10.27), of order 1
 
-Where the energy condition has no root near the nodal impulse (grazing), the nodal law acts; its second root, no reflection at all, is
-never taken. A row whose next flight would be shorter than 1e-6 h comes to rest: it is held as an equation as long as its force pushes,
+Where the energy condition has no root near the nodal impulse (grazing), or the next flight is shorter than h, which is below what it
+resolves, the nodal law acts; the second root of the condition, no reflection at all, is never taken. A row whose next flight would be shorter than 1e-6 h comes to rest: it is held as an equation as long as its force pushes,
 and let go where that changes sign, a time that is found in the same way.
 
 Symplectic between impacts; momenta of symmetries along which no row pushes are kept exactly.
@@ -52,7 +52,7 @@ register(
     symplectic=True,
     conserves=("momentum: exactly", "energy: bounded", "constraint: exactly"),
     handles=(*CONSTRAINED, "unilateral"),
-    limitations="symplectic between impacts; energy with what impacts take; a row that is met and left again between two looks with c not convex there can be missed",
+    limitations="symplectic and with a bounded energy between impacts; a row that is met and left between two looks is seen where c is convex",
     options=(*OPTIONS, TOL, MAX_ITERATIONS),
     references=("leyendecker", "fetecau2003", "lacoursiere2007"),
     rank=6,
