@@ -1,6 +1,6 @@
 """What happens at a node where rows of c(q) >= 0 touch: impacts, rest, release. Numbers come from machine code of the formulas.
 
-A row that touches (c <= gap) and approaches has an impact. A row whose next flight would be shorter than FLIGHT h, 2 (dc/dt) / -(d2c/dt2),
+A row that touches (c <= gap) and approaches has an impact. A row whose next flight would be shorter than FLIGHT h, 2 (dc/dt) / |d2c/dt2|,
 comes to rest if something presses it: it is stopped, and held. Which rows are pressed is a complementarity problem of accelerations.
 """
 
@@ -14,12 +14,12 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.kernels.lagrangian import layout as at
 from dalembert.kernels.lagrangian import node
-from dalembert.lagrangian.impact_law import Metric, impact, resting, stopping
+from dalembert.lagrangian.impact_law import Metric, impacts, resting, stopping
 from dalembert.lagrangian.impacts import Places
 
 FLIGHT = 1e-6  # of h
 ROUND_OFF = 64 * float(np.finfo(float).eps)
-PRESSED = 1e-12  # of the largest acceleration of a row: what presses less does not hold
+PRESSED = 1e-12  # of the terms of an acceleration: what presses less is round-off
 
 #: (kind, row, impulse, dc/dt before, after)
 Event = tuple[int, int, float, float, float]
@@ -90,19 +90,19 @@ class ContactNode:
             return found
         C, G = self.C[touching], self.G
         metric = Metric.of(self.M, G, C)
-        b = C @ self.v
-        small = ROUND_OFF * (np.abs(C) @ np.abs(self.v))
-        c_dd = self._second(C, touching)
-        slow = 0.5 * FLIGHT * h * np.abs(c_dd) + small
+        b, small = C @ self.v, ROUND_OFF * (np.abs(C) @ np.abs(self.v))
+        b = np.where(np.abs(b) > small, b, 0.0)
+        push = self._scale(C, touching)
+        slow = 0.5 * FLIGHT * h * push + small
         is_held = np.isin(touching, held)
-        if (b[~is_held] < -slow[~is_held]).any():
-            impulse = impact(metric, b, self.e[touching])
-            found.reflection = self._reflection(metric, C, impulse)
-            after = b + metric.A @ impulse
-            found.events = [(0, int(touching[i]), impulse[i], b[i], after[i]) for i in np.flatnonzero(impulse > 0.0)]
+        total = np.zeros(len(b))
+        for impulse, before, after in impacts(metric, b, self.e[touching], np.where(is_held, np.inf, slow)):
+            found.events += [(0, int(touching[i]), impulse[i], before[i], after[i]) for i in np.flatnonzero(impulse > 0.0)]
+            aims &= bool((after[before < -slow] > 0.5 * h * push[before < -slow]).all())
+            total, b = total + impulse, after
+        if found.events:
+            found.reflection = self._reflection(metric, C, total)
             found.reflection.rows, found.reflection.shifted = len(found.events), law == "exact"
-            aims &= bool((after[b < -slow] > 0.5 * h * np.abs(c_dd[b < -slow])).all())
-            b = after
         resting_now = (b <= slow) & ~np.isin(touching, released)
         found.held = self._rest(found, state, touching[resting_now], held, aims)
         state[self.at.rate] = self.C @ self.v
@@ -136,14 +136,22 @@ class ContactNode:
         node.evaluate(self.push, self._x, out)
         self.force, self.rest_G, self.rest_C = out[: self.n], out[self.n : self.n + self.m], out[self.n + self.m :]
 
-    def _second(self, C: Array, touching: Array) -> Array:
+    def _scale(self, C: Array, rows: Array) -> Array:
+        """How large the second derivatives of rows are: the sum of the sizes of their terms. Others may hold what presses one of them."""
+        return np.asarray(np.abs(C) @ np.abs(self._accelerations()) + np.abs(self.rest_C[rows]))
+
+    def _second(self, C: Array, rows: Array) -> Array:
         """d2c/dt2 without forces of the rows."""
+        return np.asarray(C @ self._accelerations() + self.rest_C[rows])
+
+    def _accelerations(self) -> Array:
+        """Without forces of the rows."""
         a = np.linalg.solve(self.M, self.force)
         if self.m:
             back = np.linalg.solve(self.M, self.G.T)
             mu = np.linalg.lstsq(self.G @ back, -self.rest_G - self.G @ a, rcond=1e-12)[0]
             a = a + back @ mu
-        return np.asarray(C @ a + self.rest_C[touching])
+        return np.asarray(a)
 
     def _reflection(self, metric: Metric, C: Array, impulse: Array) -> Reflection:
         change = metric.momentum(self.G, C, impulse)
@@ -173,8 +181,8 @@ class ContactNode:
         self._look()
         C = self.C[rows]
         c_dd = self._second(C, rows)
-        least = PRESSED * (float(np.abs(c_dd).max()) + float(np.abs(self.force).max(initial=0.0)) * 1e-3)
-        force = resting(Metric.of(self.M, self.G, C), np.where(c_dd < -least, c_dd, np.maximum(c_dd, 0.0)))
+        c_dd = np.where(np.abs(c_dd) > PRESSED * self._scale(C, rows), c_dd, 0.0)
+        force = resting(Metric.of(self.M, self.G, C), c_dd)
         state[self.at.pressure][rows] = force
         return [int(i) for i, f in zip(rows, force, strict=True) if f > 0.0]
 

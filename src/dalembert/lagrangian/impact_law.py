@@ -3,18 +3,21 @@
 At the node M v = p (less what does not depend on v), G v = 0 of equations, b = C v of the rows that touch. With K = M^-1 less what the
 equations take, A = C K C^T is symmetric and not negative:
 
-    impact    0 <= Lambda  _|_  A Lambda + b + e min(b, 0) >= 0,        v+ = v + K C^T Lambda
+    impact    0 <= Lambda  _|_  A Lambda + (1 + e) b >= 0,              v+ = v + K C^T Lambda
     rest      0 <= nu      _|_  A nu + C a + (dC/dt) v >= 0             a: accelerations without the rows
 
-With one row Lambda = -(1 + e) b / A; with several each is left with at least e times the speed of its approach, none is pulled, and at
-e = 1 the energy is kept: Lambda . (A Lambda + 2 b) = 0. A row that already opens, b > 0, asks for nothing but v+ >= 0. One common
-impulse for several rows would be wrong physics: beads of masses 1 and 10 that hit together would leave with 2.64 and still enter with 0.64.
+With one row Lambda = -(1 + e) b / A; with several none is pulled, and with one e for all of them the energy changes by
+(1 - e)/2 Lambda . b <= 0 (moreau1988): not at all for e = 1. Rows with different e can gain some; then the smallest of them holds for all.
+A row that was opening, b > 0, may be left closing, and then has an impact of its own at the same time; after CASCADE of those e = 0 for
+all, which ends it. One common impulse for several rows would be wrong physics: beads of masses 1 and 10 that hit together would leave with
+2.64 and still enter with 0.64.
 
-References: leyendecker (7, 13; with simultaneous contacts by complementarity), lacoursiere2007 (10.31).
+References: leyendecker (7, 13), lacoursiere2007 (10.31), moreau1988.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +27,8 @@ from dalembert.complementarity import lcp
 from dalembert.errors import SimulationError
 
 REDUNDANT = 1e-10  # of the largest singular value of the equations
+CASCADE = 50
+NONE, SOLVED = 1e-13, 1e-9  # of the largest speed: round-off, and what an impact may leave of its conditions
 
 
 class Metric(NamedTuple):
@@ -56,7 +61,9 @@ class Metric(NamedTuple):
 
 
 def complementary(A: Array, b: Array) -> Array:
-    """z of 0 <= z _|_ A z + b >= 0 for A = A^T >= 0, b in its range where negative."""
+    """z of 0 <= z _|_ A z + b >= 0 for A = A^T >= 0. What of b is round-off beside its largest entry is none."""
+    size = float(np.abs(b).max())
+    b = np.where(np.abs(b) > NONE * size, b, 0.0)
     if (b >= 0.0).all():
         return np.zeros(len(b))
     if len(b) == 1:
@@ -64,14 +71,29 @@ def complementary(A: Array, b: Array) -> Array:
             raise SimulationError("impact: a row of the unilateral constraints that is met cannot move: its derivative is zero there.")
         return np.asarray(-b / A[0])
     found = lcp(A, b)
-    if found.status != "solved":
+    if not min(found.residual, float(np.abs(np.minimum(found.z, A @ found.z + b)).max())) <= SOLVED * size:
         raise SimulationError(f"impact: the complementarity problem of {len(b)} rows that are met at once has no solution.")
     return np.asarray(found.z)
 
 
 def impact(metric: Metric, b: Array, e: Array) -> Array:
     """Impulses of the rows that touch."""
-    return complementary(metric.A, b + e * np.minimum(b, 0.0))
+    found = complementary(metric.A, (1.0 + e) * b)
+    gain = found @ (0.5 * metric.A @ found + b)
+    if gain > SOLVED * (found @ np.abs(b)):
+        return complementary(metric.A, (1.0 + e.min()) * b)
+    return found
+
+
+def impacts(metric: Metric, b: Array, e: Array, least: Array) -> Iterator[tuple[Array, Array, Array]]:
+    """(impulses, b before, b after) of impacts at one time, until no row closes faster than `least`."""
+    for n in range(CASCADE + 1):
+        if not (b < -least).any():
+            return
+        impulse = impact(metric, b, e if n < CASCADE else np.zeros_like(e))
+        after = b + metric.A @ impulse
+        yield impulse, b, after
+        b = after
 
 
 def resting(metric: Metric, c_dd: Array) -> Array:

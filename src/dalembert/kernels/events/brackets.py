@@ -7,7 +7,7 @@ Points come from false position with the rule of Illinois (the value at an end t
 falls below zero and rises again is found by its slopes: between two points where it falls and rises, a convex function lies above both
 tangents, so below the place where they meet there is nothing.
 
-References: dahlquist1974 (Illinois), leyendecker (first sign change over subintervals).
+References: leyendecker (first sign change over subintervals).
 """
 
 from dalembert.kernels._jit import inline

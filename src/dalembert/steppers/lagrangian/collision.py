@@ -4,15 +4,16 @@ Free motion is the discrete Euler-Lagrange step of `base`. Where it would violat
 found, q(s) being the node that a step of length s leads to; the motion goes there, an impact changes its momentum, and the rest of the step
 follows, with further impacts if there are any. Recorded nodes stay at t = k h. Laws of an impact, Lambda >= 0, e the restitution:
 
-    nodal         0 <= Lambda  _|_  C v+ + e min(C v-, 0) >= 0, at the node; conserves energy at e = 1, several rows at once included
+    nodal         0 <= Lambda  _|_  C v+ + e C v- >= 0, at the node; conserves energy at e = 1, several rows at once included
     variational   the impulse after which the discrete energy of the next interval equals that of the one before, less (1 - e^2) of what
                   the nodal law would stop: the action is stationary in the time of the impact too. Energy walks by O(h^2) per impact: a
                   falling ball changes its energy by m g^2 (h_2^2 - h_1^2) / 8, h_1 and h_2 being the parts of the step
     exact         the same with L_d = h L(q_0, w), the method of lacoursiere2007 (10.19-10.27), of order 1
 
 Where the energy condition has no root near the nodal impulse (grazing), or the next flight is shorter than h, which is below what it
-resolves, the nodal law acts; the second root of the condition, no reflection at all, is never taken. A row whose next flight would be shorter than 1e-6 h comes to rest: it is held as an equation as long as its force pushes,
-and let go where that changes sign, a time that is found in the same way.
+resolves, the nodal law acts; the second root of the condition, no reflection at all, is never taken. A row whose next flight would be
+shorter than 1e-6 h comes to rest: it is held as an equation as long as its force pushes, and let go where that changes sign, a time that is
+found in the same way.
 
 Symplectic between impacts; momenta of symmetries along which no row pushes are kept exactly.
 
@@ -52,7 +53,7 @@ register(
     symplectic=True,
     conserves=("momentum: exactly", "energy: bounded", "constraint: exactly"),
     handles=(*CONSTRAINED, "unilateral"),
-    limitations="symplectic and with a bounded energy between impacts; a row that is met and left between two looks is seen where c is convex",
+    limitations="symplectic, energy bounded between impacts; a row that is met and left between two looks is seen where c is convex",
     options=(*OPTIONS, TOL, MAX_ITERATIONS),
     references=("leyendecker", "fetecau2003", "lacoursiere2007"),
     rank=6,
