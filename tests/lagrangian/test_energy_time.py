@@ -116,3 +116,7 @@ def test_forces_constraints_and_controls_are_refused():
         dal.simulate(pushed, "energy-time")
     with pytest.raises(dal.UnsupportedError, match="holonomic"):
         dal.simulate(find("pendulum-on-rod").model(), "energy-time", q0=[0.0, -1.0])
+    with pytest.raises(dal.UnsupportedError, match="takes no control"):
+        dal.simulate(find("pendulum").model(), "energy-time", control=lambda t, q, v: [1.0])
+    with pytest.raises(dal.UnsupportedError, match="composition"):
+        dal.simulate(find("pendulum").model(), "energy-time", compose="suzuki4")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import AnyArray, Array
 from dalembert.kernels.lagrangian import layout as at
 from dalembert.kernels.lagrangian import node
 from dalembert.lagrangian.impact_law import Metric, impacts, resting, stopping
@@ -122,7 +122,7 @@ class ContactNode:
         offset, J = out[n * n : n * n + n], out[n * n + n : n * n + n + rows * n].reshape(n, rows).T
         self.xi = out[n * n + n + rows * n :][: n * self.symmetries].reshape(self.symmetries, n).T
         self.G, self.C = J[: self.m], J[self.m :]
-        self.v = np.linalg.solve(self.M, state[n : 2 * n] - offset)
+        self.v: Array = np.asarray(np.linalg.solve(self.M, state[n : 2 * n] - offset), dtype=np.float64)
         self.c = state[self.at.gap].copy()
         self.tol = float(system[at.HEADER + at.BLOCK * (int(system[at.MOVES]) + 1) + 2])
         x[-n:] = self.v
@@ -136,11 +136,11 @@ class ContactNode:
         node.evaluate(self.push, self._x, out)
         self.force, self.rest_G, self.rest_C = out[: self.n], out[self.n : self.n + self.m], out[self.n + self.m :]
 
-    def _scale(self, C: Array, rows: Array) -> Array:
+    def _scale(self, C: Array, rows: AnyArray) -> Array:
         """How large the second derivatives of rows are: the sum of the sizes of their terms. Others may hold what presses one of them."""
         return np.asarray(np.abs(C) @ np.abs(self._accelerations()) + np.abs(self.rest_C[rows]))
 
-    def _second(self, C: Array, rows: Array) -> Array:
+    def _second(self, C: Array, rows: AnyArray) -> Array:
         """d2c/dt2 without forces of the rows."""
         return np.asarray(C @ self._accelerations() + self.rest_C[rows])
 
@@ -157,7 +157,7 @@ class ContactNode:
         change = metric.momentum(self.G, C, impulse)
         return Reflection(change, metric.velocity(impulse), self.v.copy(), self.M, self.xi.T @ (C.T @ impulse), 0)
 
-    def _rest(self, found: Settled, state: Array, slow: Array, held: tuple[int, ...], aims: bool) -> tuple[int, ...]:
+    def _rest(self, found: Settled, state: Array, slow: AnyArray, held: tuple[int, ...], aims: bool) -> tuple[int, ...]:
         """Rows that are held from here on; an impact that ends in rest is nodal, others are left to the energy condition if it aims."""
         if found.reflection is not None:
             self.v = self.v + found.reflection.velocity
@@ -173,7 +173,7 @@ class ContactNode:
             self._stop(found, state, pressed, new)
         return tuple(sorted(pressed))
 
-    def _pressed(self, state: Array, rows: Array) -> list[int]:
+    def _pressed(self, state: Array, rows: AnyArray) -> list[int]:
         """Which of the rows that do not move are pressed; their forces are written into the state."""
         state[self.at.pressure] = 0.0
         if not len(rows):

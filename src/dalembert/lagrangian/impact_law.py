@@ -42,8 +42,8 @@ class Metric(NamedTuple):
     @classmethod
     def of(cls, M: Array, G: Array, C: Array) -> Metric:
         """Of a mass matrix, rows of equations and rows that touch."""
-        L = np.linalg.cholesky(M)
-        B = np.linalg.solve(L, C.T)
+        L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
+        B: Array = np.asarray(np.linalg.solve(L, C.T), dtype=np.float64)
         back = np.zeros((len(G), len(C)))
         if len(G):
             back = -np.linalg.pinv(np.linalg.solve(L, G.T), rcond=REDUNDANT) @ B

@@ -142,7 +142,7 @@ def _plain(s: Scope, x: _Extra, d: Discrete, last: Any) -> Move:
 
 def _with_extra(s: Scope, x: _Extra, d: Discrete, rows: Rows, held: tuple[int, ...], post: bool, last: Any) -> Move:
     wide = _Wide(s, rows.directions.shape[1])
-    move = variational(wide, d, rows)  # type: ignore[arg-type]
+    move = variational(wide, d, rows)
     m, block = s.formulas.holonomic_rows, move.block
     assert block is not None
     impulse = block.unknowns[s.n :, :]
@@ -156,18 +156,12 @@ def _with_extra(s: Scope, x: _Extra, d: Discrete, rows: Rows, held: tuple[int, .
     return Move(ca.densify(update), block)
 
 
-class _Wide:
-    """The scope of a step with more multipliers than the state keeps."""
+class _Wide(Scope):
+    """The scope of a step with more multipliers than the state keeps: the same symbols."""
 
     def __init__(self, s: Scope, multipliers: int):
         self.__dict__.update(s.__dict__)
-        self._scope, self.multipliers = s, multipliers
-
-    def next(self, q: Any, y: Any, w: Any, extra: Any = None, mu: Any = None, time: Any = None) -> Any:
-        return ca.densify(ca.vertcat(q, y, w, self.t + self.h, self.extra, mu, self.ledger))
-
-    def floor(self, speed: Any = None) -> Any:
-        return self._scope.floor(speed)
+        self.multipliers = multipliers
 
 
 def _parts(s: Scope, update: Any, multipliers: int) -> list[Any]:

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from dalembert.errors import UnsupportedError
 from dalembert.kernels.status import NO_CONTINUATION
+from dalembert.runs.controls import HELD
 from dalembert.runs.engines import Chunk, Into
 from dalembert.runs.engines.compiled import CompiledEngine
+
+if TYPE_CHECKING:
+    from dalembert.runs.plan import Plan
 
 
 class ClockedEngine(CompiledEngine):
     """A run of a Lagrangian whose state holds its time, behind (q, y, w)."""
+
+    def __init__(self, plan: Plan, control: Any = None):
+        if control is not None and control is not HELD:
+            raise UnsupportedError(
+                f"stepper {plan.stepper.name!r} takes no control: it does work, and no length of a step keeps the energy."
+            )
+        super().__init__(plan, control)
 
     def words(self, status: int) -> str:
         """What there is to say of a step that failed."""

@@ -12,8 +12,9 @@ There is a next step only as long as that bracket does not vanish. Where it does
 eccentricity above 0.79), no length has the energy, and the run ends with a sentence. The step back to the last node, of length -tau,
 solves the equations too: a root is accepted if it has the right sign and at most 1.5 times, at least 1 / 1.5 of, the last length.
 
-Self-adjoint, of order 2 in h at the times of its nodes, `traj.t`; conserves momenta of symmetries that act linearly exactly. A run has
-t_end / h steps, and ends where these lead. Forces and constraints do work or depend on time, and have no place here.
+Goes back on its own way (but a composition of steps that find their own length has no order to raise), of order 2 in h at the times of its
+nodes, `traj.t`; conserves momenta of symmetries that act linearly exactly. A run has
+t_end / h steps, and ends where these lead. Forces, constraints and controls have no place here.
 
 References: lacoursiere2007 (3.58-3.61), kane1999.
 """
@@ -80,7 +81,6 @@ register(
     name="energy-time",
     summary="midpoint rule whose steps have the length that keeps the discrete energy: time is a variable",
     order=2,
-    self_adjoint=True,
     conserves=("momentum: exactly", "energy: bounded", "discrete energy: exactly"),
     handles=("variable mass", "gyroscopic"),
     limitations="lengths of steps vary, traj.t has the times; ends where no length continues the motion: no step at a flat place of E_d",
