@@ -382,6 +382,27 @@ def test_trajectories_systems_and_simulations_are_pickled():
     assert sim.trajectory().events == traj.events
 
 
+@pytest.mark.parametrize("law", ["nodal", "variational", "exact"])
+def test_random_walls_potentials_and_restitutions_are_run_through(law):
+    """Nothing hangs, no wall is passed, and the report finds energy and account in order."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(1, 4)), int(rng.integers(2, 5))
+        root, normals, off = rng.normal(size=(n, n)), rng.normal(size=(k, n)), rng.uniform(0.3, 1.5, k)
+        M, g = root @ root.T + 0.3 * np.eye(n), 5 * rng.normal(size=n)
+        s = dal.Lagrangian(
+            n,
+            lambda q, v, M=M, g=g: 0.5 * (M @ v) @ v - g @ q - 0.25 * (q @ q) ** 2,
+            unilateral=lambda q, N=normals, off=off, k=k: [N[i] @ q + off[i] + 0.1 * (q @ q) for i in range(k)],
+            rayleigh=(lambda q, v: 0.1 * (v @ v)) if seed % 2 else None,
+            restitution=rng.uniform(0.0, 1.0, k),
+        )
+        traj = dal.simulate(s, h=0.01, t_end=5.0, q0=np.zeros(n), v0=2 * rng.normal(size=n), reflection=law)
+        assert s.gaps(traj.q).min() >= -1e-10
+        assert traj.report().verdict in ("pass", "warn"), traj.report().text
+        assert np.abs(traj.account["impacts"].sum() + traj.account["forces"].sum() - traj.work[-1]) < 1e-12
+
+
 def test_ctrl_c_and_failures_keep_what_was_computed():
     def control(t, q, v):
         if t > 0.5:
@@ -433,6 +454,8 @@ def test_bad_walls_and_starts_say_what_is_wrong():
         dal.simulate(root, q0=[-1.0])
     with pytest.raises(dal.OptionError, match="reflection"):
         dal.simulate(ball(), q0=[1.0], reflection="hard")
+    with pytest.raises(dal.UnsupportedError, match=r"reflection='exact' is for.*not for variable mass"):
+        dal.simulate(find("double-pendulum-wall").model(), q0=[0.9, 1.2], reflection="exact")
     with pytest.raises(dal.OptionError, match="gap"):
         dal.simulate(ball(), q0=[1.0], gap=0.0)
     fast = dal.Lagrangian(1, lambda q, v: -np.sqrt(1 - v[0] ** 2), unilateral=lambda q: [q[0]])

@@ -62,6 +62,11 @@ def collision_program(formulas: Formulas, options: dict[str, Any], held: tuple[i
     q, v = ca.SX.sym("q", n), ca.SX.sym("v", n)
     if k and formulas.depends(formulas.mass(q, v), v):
         raise UnsupportedError("impacts of a Lagrangian whose mass matrix d2L/dv2 depends on velocities are not known.")
+    if k and options["reflection"] == "exact" and formulas.features & {"variable mass", "gyroscopic"}:
+        what = " and ".join(sorted(formulas.features & {"variable mass", "gyroscopic"}))
+        raise UnsupportedError(
+            f"reflection='exact' is for L = v . M v / 2 - V(q) with a constant M, not for {what}; 'variational' takes any."
+        )
     s = Scope(formulas, Places(n, k).size)
     x = _Extra(s, k)
     C = _rows_of(formulas, held)
@@ -152,7 +157,7 @@ def _with_extra(s: Scope, x: _Extra, d: Discrete, rows: Rows, held: tuple[int, .
     none = ca.SX(x.k, 1)
     extra = x.written(none, none, none, push, _here(s, d, last), impulse[-1] if post else ca.SX(0))
     ledger = s.ledger + ca.vertcat(0.0, s.formulas.generators(s.q).T @ _pushed(s, d, rows, impulse, m, len(held)))
-    update = ca.vertcat(*_parts(s, move.update, wide.multipliers)[:4], extra, impulse[:m] / s.h, ledger)
+    update = ca.vertcat(*_parts(s, move.update, wide.multipliers)[:4], extra, impulse[:m, :] / s.h, ledger)
     return Move(ca.densify(update), block)
 
 
@@ -185,7 +190,7 @@ def _here(s: Scope, d: Discrete, expression: Any) -> Any:
 
 def _pushed(s: Scope, d: Discrete, rows: Rows, impulse: Any, m: int, held: int) -> Any:
     """What held rows push at the node where the step begins."""
-    return _here(s, d, rows.directions[:, m : m + held]) @ impulse[m : m + held] if held else ca.SX(s.n, 1)
+    return _here(s, d, rows.directions[:, m : m + held]) @ impulse[m : m + held, :] if held else ca.SX(s.n, 1)
 
 
 def _node(s: Scope, x: _Extra, C: Any, held: tuple[int, ...]) -> Move:
@@ -204,9 +209,9 @@ def _node(s: Scope, x: _Extra, C: Any, held: tuple[int, ...]) -> Move:
         push[i] += mu[m + j] / s.h
     pressure = _pressure(s, C, v, held, x.k)
     extra = x.written(f.unilateral(s.q), f.unilateral_jacobian(s.q) @ v, pressure, push, s.state[where.last], s.state[where.factor])
-    ledger = s.ledger + ca.vertcat(0.0, f.generators(s.q).T @ (C(s.q)[1].T @ mu[m:])) if held else s.ledger
+    ledger = s.ledger + ca.vertcat(0.0, f.generators(s.q).T @ (C(s.q)[1].T @ mu[m:, :])) if held else s.ledger
     y = f.momentum(s.q, v) if rows else s.y
-    update = ca.vertcat(s.q, y, s.w, s.time, extra, s.mu + mu[:m] / s.h if m else s.mu, ledger)
+    update = ca.vertcat(s.q, y, s.w, s.time, extra, s.mu + mu[:m, :] / s.h if m else s.mu, ledger)
     return Move(ca.densify(update), block)
 
 

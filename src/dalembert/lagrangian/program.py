@@ -124,6 +124,7 @@ class CompiledProgram:
                 record[at.REVEALING], record[at.LINEAR] = block.revealing, block.linear
                 record[at.GUESS], record[at.RESIDUAL] = address[f"guess{k}"], address[f"residual{k}"]
             if update is not None:
+                assert update.shape == (size - scope.n, 1), "a move writes the whole state but for the control"
                 record[at.UPDATE] = address[f"update{k}"]
         self.head = np.concatenate([head, self.program.record])
 

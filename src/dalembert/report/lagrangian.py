@@ -62,6 +62,8 @@ def judge_energy(facts: LagrangianFacts) -> list[Item]:
         return [*found, judge_dissipation(facts)] if facts.acting == ("damping",) and facts.promise("energy") else found
     if facts.promise("energy") is None:
         return [judge_unpromised(facts)]
+    if facts.one_sided:
+        return [judge_promised(facts, "impacts by a rule of order 1")]
     if "nonholonomic" in facts.features:
         return [judge_promised(facts, "constraints on velocities")]
     if facts.promise("energy") == "exactly":

@@ -48,9 +48,14 @@ class LagrangianFacts(Facts):
         return self.driven or (bool(set(self.acting) - {"damping"}) and not self.has_ledger)
 
     @property
+    def one_sided(self) -> bool:
+        """Impacts by the one-sided rule of `collision`."""
+        return bool(self.traj.meta.get("options", {}).get("reflection") == "exact")
+
+    @property
     def order(self) -> int:
-        """1 for impacts by the one-sided rule of `collision`."""
-        return 1 if self.traj.meta.get("options", {}).get("reflection") == "exact" else super().order
+        """1 for the one-sided rule."""
+        return 1 if self.one_sided else super().order
 
     @property
     def reaches(self) -> Array:  # type: ignore[override]

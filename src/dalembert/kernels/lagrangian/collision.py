@@ -24,6 +24,7 @@ PER_ROW = 4
 
 ROUND_OFF = 4e-16
 MOST = 80  # evaluations of one root
+NOTHING = 1e-12  # of a step
 
 
 @inline
@@ -179,15 +180,19 @@ def locate(t, h, parts, system, state, trial, work, info, scratch, bracket, foun
         for i in range(k):
             old, new = PER_ROW * i, fresh + PER_ROW * i
             x, f = hi, scratch[new + VALUE]
-            if scratch[new + MODE] == 0.0:
+            if scratch[new + MODE] == 0.0:  # not crossed
                 low = brackets.below(scratch[old + HEIGHT], scratch[old + SLOPE], scratch[new + HEIGHT], scratch[new + SLOPE], hi - lo)
                 if scratch[old + MODE] == PRESSURE or not low < -system[record + TOL]:
                     continue
                 x = dip(t, lo, hi, i, system, state, trial, work, info)
                 if x == 0.0:
                     continue
-                f = seen(system, state, trial, i, scratch[old + MODE], x)
+                f, scratch[new + HEIGHT] = seen(system, state, trial, i, scratch[old + MODE], x), trial[first + i]
             s = root(t, lo, x, f, i, system, state, trial, work, info, scratch, bracket)
+            if scratch[old + MODE] == LEAVING and s <= NOTHING * h:  # it leaves by round-off alone
+                scratch[old + MODE], scratch[old + VALUE] = STAYING, 0.5 * system[record + TOL]
+                f = value(STAYING, state[first + i], scratch[new + HEIGHT], 0.0, x, system[record + TOL])
+                s = root(t, lo, x, f, i, system, state, trial, work, info, scratch, bracket)
             if s != s:
                 return NOT_FINITE
             if found[1] < 0.0 or s < found[0]:

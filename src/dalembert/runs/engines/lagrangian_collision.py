@@ -156,10 +156,14 @@ class CollisionEngine(CompiledEngine):
         """From node to node, event by event."""
         done, first = 0.0, len(self.events)
         reflection = self._settle(0.0)
-        while True:
+        for _ in range(int(self.options["max_events"])):
             reflection = self._aimed(reflection, done)
             held, post = self.held, reflection is not None
             status = self._to_next(done, held, post)
+            if status != OK and reflection is not None:  # no root of the energy condition on the way to the next event
+                reflection.act(self.state, self.at, 1.0)
+                reflection = None
+                continue
             if status != OK:
                 return status
             if reflection is not None:
@@ -168,12 +172,11 @@ class CollisionEngine(CompiledEngine):
             done, row = done + self.found[0], int(self.found[1])
             if row < 0:
                 return OK
-            if len(self.events) - first >= self.options["max_events"]:
-                self.trouble = self._told(first)
-                return TOO_MANY_EVENTS
             reflection = self._settle(done, (row,) if row in held else ())
             if not done < self.h * (1.0 - 1e-15):
                 return self._finish(reflection, done)
+        self.trouble = self._told(first)
+        return TOO_MANY_EVENTS
 
     def _to_next(self, done: float, held: tuple[int, ...], post: bool) -> int:
         """The state at the next event, or at the end of the step."""

@@ -8,7 +8,7 @@ follows, with further impacts if there are any. Recorded nodes stay at t = k h. 
     variational   the impulse after which the discrete energy of the next interval equals that of the one before, less (1 - e^2) of what
                   the nodal law would stop: the action is stationary in the time of the impact too. Energy walks by O(h^2) per impact: a
                   falling ball changes its energy by m g^2 (h_2^2 - h_1^2) / 8, h_1 and h_2 being the parts of the step
-    exact         the same with L_d = h L(q_0, w), the method of lacoursiere2007 (10.19-10.27), of order 1
+    exact         the same with L_d = h L(q_0, w), the method of lacoursiere2007 (10.19-10.27), of order 1, for constant mass matrices
 
 Where the energy condition has no root near the nodal impulse (grazing), or the next flight is shorter than h, which is below what it
 resolves, the nodal law acts; the second root of the condition, no reflection at all, is never taken. A row whose next flight would be
