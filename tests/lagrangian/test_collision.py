@@ -312,6 +312,13 @@ def test_a_point_leaves_a_dome_at_two_thirds_of_its_height():
         assert all(finding.ok for finding in scene.check(traj)), scene.check(traj)
 
 
+def test_the_scene_of_a_bouncing_point_passes_its_check_and_its_report():
+    scene = find("bouncing-point")
+    traj = scene.simulate()
+    assert all(finding.ok for finding in scene.check(traj)), scene.check(traj)
+    assert len(scene.check(traj)) == 3 and traj.report().verdict == "pass"
+
+
 # within a step ----------------------------------------------------------------------------------------------------------------------------
 
 

@@ -60,8 +60,8 @@ def tell_impacts(facts: LagrangianFacts) -> Item:
     traj, events = facts.traj, facts.traj.events
     given, count = traj.account.get("impacts", np.zeros(0)), {kind: int(np.sum(events["kind"] == kind)) for kind in range(3)}
     gain, taken = ratio(float(np.max(given, initial=0.0)), facts.kinetic_scale), 0.0 - float(np.sum(given))
-    more = [f"{count[REST]} comings to rest"] * bool(count[REST]) + [f"{count[RELEASE]} releases"] * bool(count[RELEASE])
-    text = f"{count[IMPACT]} impacts{''.join(f', {x}' for x in more)} took {taken:.3g} J"
+    held = f" (rows came to rest {count[REST]} times, and left {count[RELEASE]} times)" if count[REST] or count[RELEASE] else ""
+    text = f"{count[IMPACT]} impacts{held} took {taken:.3g} J"
     if traj.meta["options"].get("reflection") != "nodal":
         return item("impacts", NOT_APPLICABLE, gain, None, f"{text}; by the energy condition they give up to {gain:.2g} at once")
     limit = facts.exact_limit + facts.noise(facts.kinetic_scale)
