@@ -81,6 +81,6 @@ def test_the_library_has_the_methods_it_lists() -> None:
 def test_description_is_complete(stepper: Stepper) -> None:
     assert stepper.summary
     assert stepper.references
-    assert set(stepper.handles) & ({"force", "damping"} if stepper.system == "lagrangian" else {"free", "pivot"})
+    assert set(stepper.handles) & ({"force", "damping", "variable mass"} if stepper.system == "lagrangian" else {"free", "pivot"})
     for entry in stepper.conserves:
         assert entry.partition(": ")[2] in ("exactly", "bounded", "bounded (integrable motions)")

@@ -79,13 +79,14 @@ def reference_of(machine: Machine) -> tuple[Array, Array]:
 
 def errors_of(stepper: Stepper, machine: Machine, weights: Any, ladder: list[int], floor: float) -> list[tuple[float, float]]:
     """(h, error of the end state) for growing numbers of steps, until the error is below the floor."""
-    q_ref, v_ref = reference_of(machine)
     points: list[tuple[float, float]] = []
     for n in ladder:
+        engine = engine_of(stepper, machine, T_ORDER / n, weights)
         try:
-            q, v = end_state(engine_of(stepper, machine, T_ORDER / n, weights), n)
+            q, v = end_state(engine, n)
         except SimulationError:
             continue  # too large a step for this method; enough smaller ones must remain
+        q_ref, v_ref = reference(*machine, engine.time) if stepper.clocked else reference_of(machine)
         error = float(max(np.abs(machine[0].difference(q_ref, q)).max(), np.abs(v - v_ref).max()))
         if error < floor:
             break

@@ -62,7 +62,7 @@ from dalembert.kernels.loop import (
     finite,
 )
 from dalembert.kernels.smallmat import dot, sub
-from dalembert.kernels.status import CROWDED, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, UNMET
+from dalembert.kernels.status import TOO_MANY_EVENTS, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, UNMET
 from dalembert.kernels.tree.variational.layout import notes, places
 
 GROW, MORE_EVENTS = -10, -11  # the list of contacts, of events, is too short: the step was not done
@@ -208,7 +208,7 @@ def bounce(t, energy, slow, system, state, work, scene, room, counts, settings, 
             room.bounce[c] = 0.0
     ok, gain = impulses(room, count, settings[IMPACTS], int(settings[MOST]), 0.01 * settings[REST_SPEED])
     if not ok:
-        return CROWDED
+        return TOO_MANY_EVENTS
     pushes, rests = False, False
     for c in range(count):
         pushes = pushes or room.push[c] > 0.0
@@ -413,7 +413,7 @@ def whole_step(
                 return status
             hits += 1
             if hits > int(settings[MOST]):
-                return CROWDED
+                return TOO_MANY_EVENTS
             if settings[REFLECTION] == VARIATIONAL:
                 energy = interval_energy(s, system, work)
         if use_ledger:

@@ -22,7 +22,7 @@ from dalembert.kernels.collision.gaps import gaps_along, nearest, put_solids
 from dalembert.kernels.collision.run import GROW, MORE_EVENTS, run
 from dalembert.kernels.collision.tables import NOTES, Room
 from dalembert.kernels.separation import layout as separation
-from dalembert.kernels.status import CROWDED, OK
+from dalembert.kernels.status import TOO_MANY_EVENTS, OK
 from dalembert.kernels.tree.variational.layout import state_places
 from dalembert.model import compile_tree
 from dalembert.runs.engines import Chunk, Into, Stopping, times
@@ -74,7 +74,7 @@ class CollisionEngine(CompiledEngine):
         self._kernels = (step, address_of(self.family.ledger, loop.LEDGER), nodal, hold, asked, source, True)
         self.counts = np.zeros(tables.COUNTS, dtype=np.int64)
         self.events = np.zeros((64, len(tables.EVENT)))
-        self.trouble = ""
+        self._log = ""
         self.size = state_places(self.model.nq, self.model.nv)[1]  # of the state of the base step
 
     # checkpoints -----------------------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class CollisionEngine(CompiledEngine):
         rows = (first + n) // every - first // every
         states, log = (np.empty((rows, self.state.size)), np.empty((rows, self.tally.size))) if into is None else into(rows)
         marks = np.zeros(rows, dtype=np.int64)
-        self.counter[loop.ROW], self.trouble = 0, ""
+        self.counter[loop.ROW] = 0
         error: Stopping | None = None
         recorded = max((first + n) // every * every - first, 0)  # steps up to the last node that is recorded
         status, error = self._steps(recorded, every, stop, states, log, marks)
@@ -145,8 +145,8 @@ class CollisionEngine(CompiledEngine):
         if status == OK and error is None and self.steps == first + recorded and recorded < n:
             status, error = self._steps(n - recorded, every, stop, states, log, marks)
         done = int(self.counter[loop.ROW])
-        if status == CROWDED:
-            self.trouble = self._told()
+        if status == TOO_MANY_EVENTS:
+            self._log = self._told()
         found = self._cut(marks[:done])
         when = times(first, self.steps, every, self.h, self.t0)
         made = {} if not done else {
@@ -189,6 +189,10 @@ class CollisionEngine(CompiledEngine):
                 self.events = np.concatenate([self.events, np.zeros_like(self.events)])
             else:
                 return status
+
+    def words(self, status: int) -> str:
+        """What to say of a step that failed."""
+        return self._log if status == TOO_MANY_EVENTS else ""
 
     def _told(self) -> str:
         """The last impacts, in words."""
