@@ -128,7 +128,8 @@ def system_array(c: Compiled, tol: float = 1e-9, max_iterations: int = 30, proje
     size = max(c.n + rows if full else 0, c.k + c.loops if c.loops else 0)
     numbers = {
         "n": c.n, "k": c.k, "edges": len(c.edges), "rows": rows, "loops": c.loops, "terms": len(c.terms), "size": size,
-        "max_iterations": max_iterations, "full": full, "project": project, "at_mass": starts[0], "at_edges": starts[1], "at_pointers": starts[2],
+        "max_iterations": max_iterations, "full": full, "project": project,
+        "at_mass": starts[0], "at_edges": starts[1], "at_pointers": starts[2],
         "at_entries": starts[3], "at_kinds": starts[4], "tol": tol,
     }  # fmt: skip
     sizes = {"n": c.n, "k": c.k, "w": c.n + at.Q0, "slots": len(slots), "rows": rows, "size": size}

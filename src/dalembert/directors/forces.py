@@ -85,10 +85,16 @@ class Forces:
         lam = np.concatenate([lam, np.full_like(lam[:1], np.nan)]) if len(lam) else np.full((len(traj.q), len(self.compiled.rows)), np.nan)
         rows = [r for r, x in enumerate(self.compiled.labels) if x.joint == joint and x.row not in INTERNAL]
         if joint in self.model._loops:
-            return -lam[:, rows]
+            return self._of_loop(lam, joint)
         if joint not in self.model._joints:
             raise UnknownNameError("joint", joint, [*self.model._joints, *self.model._loops])
         return np.array([self._wrench(q, lam_q, rows, joint) for q, lam_q in zip(traj.q, lam, strict=True)])
+
+    def _of_loop(self, lam: Array, joint: str) -> Array:
+        """Rows that were dropped carry nothing."""
+        own = next(t for t in self.compiled.ties if t.name == joint and not t.labels[0].row.startswith("|"))
+        at = {x: r for r, x in enumerate(self.compiled.labels)}
+        return np.stack([-lam[:, at[x]] if x in at else np.zeros(len(lam)) for x in own.labels], axis=1)
 
     def _wrench(self, q: Array, lam: Array, rows: list[int], joint: str) -> Array:
         j = self.model.joint(joint)

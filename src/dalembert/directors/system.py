@@ -188,7 +188,8 @@ class Directors(Forces, Motions, System, kind="directors"):
             return np.zeros(self.nv)
         if isinstance(v, (Mapping, str)):
             raise OptionError(
-                f"directors of model {self.name!r}: v is {v!r}; expected {self.nv} numbers. simulate(d, **d.start(q, v)) takes rates of joints."
+                f"directors of model {self.name!r}: v is {v!r}; expected {self.nv} numbers. "
+                "simulate(d, **d.start(q, v)) takes rates of joints."
             )
         return np.array(validate.vector(f"directors of model {self.name!r}", "v", v, self.nv, OptionError))
 

@@ -60,7 +60,7 @@ def unpack(model: Any, system: Array, states: Array) -> dict[str, Any]:
         "multipliers": states[:, 3 * s.n + 2 * s.k : tail],
         "control": states[:, 2 * s.n : 3 * s.n],
         "work": states[:, tail + at.WORK],
-        "impulse": np.full((len(states), 6), np.nan),
+        "impulse": states[:, tail + at.IMPULSE : tail + at.IMPULSE + 6],
     }
 
 
@@ -85,4 +85,5 @@ FAMILY = Family(
     unpack=unpack,
     advise=advise,
     partial=True,
+    promises=True,
 )

@@ -5,7 +5,7 @@ from dalembert.kernels.directors import layout as at
 from dalembert.kernels.directors.dense import solve
 from dalembert.kernels.directors.quadratic import gradients
 from dalembert.kernels.directors.tree import axis_of, own_anchor, parent_anchor, tangents, vector
-from dalembert.kernels.smallmat import axpy, cross, dot, load3, scale, sub
+from dalembert.kernels.smallmat import axpy, cross, dot, load3, scale, solve3, sub
 
 FLOOR = 1e-15  # corrections of u below this share of the largest coordinate (directors: 1) are round-off
 STALLED = 0.5
@@ -152,23 +152,33 @@ def along_chain(system, s, state, work, base, e, first):
     for j in range(count):
         n = axis_of(work, base, system, e, j)
         if system[e + at.AXES + at.AXIS * j] == at.SLIDE:
-            force = axpy(state[first + j], n, force)
+            force = axpy(state[first + j] / dot(n, n), n, force)
         else:
-            torque = axpy(state[first + j], n, torque)
+            torque = axpy(state[first + j] / dot(n, n), n, torque)
     return force, torque
 
 
 @inline
 def press(s, work, base, phi, rigid, sign, force, torque, point):
-    """A force at a point and a torque on a node: the force on phi, (torque + (point - phi) x force)/2 x d_i on the directors."""
+    """A force at a point and a torque on a node: the force on phi; of the whole torque m about phi a x d_i on the directors with
+
+    sum of d_i x (a x d_i) = m: for orthonormal directors a = m/2.
+    """
     whole = axpy(1.0, cross(sub(point, vector(work, base, phi)), force), torque)
     for a in range(3):
         work[s.push + 3 * (phi - 4) + a] += sign * force[a]
     if rigid:
+        x, y, z = vector(work, base, phi + 1), vector(work, base, phi + 2), vector(work, base, phi + 3)
+        t = dot(x, x) + dot(y, y) + dot(z, z)
+        xy = -(x[0] * x[1] + y[0] * y[1] + z[0] * z[1])
+        xz = -(x[0] * x[2] + y[0] * y[2] + z[0] * z[2])
+        yz = -(x[1] * x[2] + y[1] * y[2] + z[1] * z[2])
+        xx, yy, zz = x[0] ** 2 + y[0] ** 2 + z[0] ** 2, x[1] ** 2 + y[1] ** 2 + z[1] ** 2, x[2] ** 2 + y[2] ** 2 + z[2] ** 2
+        _, half = solve3((t - xx, xy, xz, xy, t - yy, yz, xz, yz, t - zz), whole)
         for i in range(1, 4):
-            on = cross(whole, vector(work, base, phi + i))
+            on = cross(half, vector(work, base, phi + i))
             for a in range(3):
-                work[s.push + 3 * (phi - 4 + i) + a] += 0.5 * sign * on[a]
+                work[s.push + 3 * (phi - 4 + i) + a] += sign * on[a]
 
 
 @kernel
@@ -187,6 +197,21 @@ def recover(system, s, work, base, r):
                 total += work[s.G + i * n + c] * work[s.G + j * n + c]
             work[s.N + i * m + j] = total
     return solve(work, s.N, m, s.lam)
+
+
+@kernel
+def add_impulse(system, s, state, work, base, weight, f):
+    """Angular (about the origin) and linear impulse of forces weight f on the coordinates, at the vectors work[base:]."""
+    into = 3 * s.n + 2 * s.k + s.rows + at.IMPULSE
+    for i in range(s.n // 3):
+        force = load3(work, f + 3 * i)
+        moment = cross(vector(work, base, 4 + i), force)
+        for a in range(3):
+            state[into + a] += weight * moment[a]
+    for b in range(s.edges):
+        phi = int(system[s.at_edges + at.EDGE * b + at.PHI])
+        for a in range(3):
+            state[into + 3 + a] += weight * work[f + 3 * (phi - 4) + a]
 
 
 @kernel

@@ -18,6 +18,7 @@ from dalembert.kernels._jit import kernel
 from dalembert.kernels.directors import layout as at
 from dalembert.kernels.directors.common import (
     FLOOR,
+    add_impulse,
     largest,
     load,
     middle,
@@ -99,6 +100,8 @@ def finish(system, s, h, state, work):
         return SINGULAR
     for r in range(s.rows):
         state[at_lam + r] = work[s.lam + r]
+    add_impulse(system, s, state, work, s.wm, -h, s.f)
+    add_impulse(system, s, state, work, s.wm, h, s.push)
     tidy(system, s, work, s.w1)
     for i in range(s.n):
         state[i] = work[s.w1 + at.Q0 + i]

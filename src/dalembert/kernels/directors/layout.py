@@ -15,7 +15,7 @@ Constraints and what a potential depends on are quadratic: sums of c w_i.w_j. Be
     pointers   rows + terms + 1, and entries (i, j, c): the rows of all constraints, those that close loops last, then the terms
     kinds      3        of each term f(s): kind and two numbers
 
-state = (q, p, held force on q, the same along u, u / h, multipliers, step before, work)
+state = (q, p, held force on q, the same along u, u / h, multipliers, step before, work, impulse)
 """
 
 from dalembert.kernels._fields import Count, Layout, Part, Real, Record
@@ -101,5 +101,5 @@ LAYOUT = Layout(
 places = LAYOUT.reader(0)
 
 # tail of the state
-BEFORE, WORK, TAIL = 0, 1, 2
+BEFORE, WORK, IMPULSE, TAIL = 0, 1, 2, 8
 INFO_SIZE = 3

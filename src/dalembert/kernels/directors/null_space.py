@@ -18,6 +18,7 @@ from dalembert.kernels.directors import layout as at
 from dalembert.kernels.directors.common import (
     FLOOR,
     STALLED,
+    add_impulse,
     largest,
     load,
     middle,
@@ -165,8 +166,11 @@ def finish(system, s, h, state, work):
     weight = 0.5 * (state[tail + at.BEFORE] + h)
     for r in range(s.rows):
         state[at_lam + r] = work[s.lam + r] / weight
+    add_impulse(system, s, state, work, s.wm, -h, s.f)
+    add_impulse(system, s, state, work, s.w, 0.5 * h, s.push)
     tidy(system, s, work, s.w1)
     push(system, s, state, work, s.w1)
+    add_impulse(system, s, state, work, s.w1, 0.5 * h, s.push)
     for i in range(s.n):
         state[i] = work[s.w1 + at.Q0 + i]
         state[at_p + i] = system[s.at_mass + i] * work[s.dq + i] / h + 0.5 * h * (work[s.push + i] - work[s.f + i])

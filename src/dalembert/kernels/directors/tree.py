@@ -301,7 +301,7 @@ def orthonormal(work, place):
 
 @kernel
 def tidy(system, s, work, base):
-    """Take the round-off of a step out of the vectors of a node: directors orthonormal, points of joints together, links of their length."""
+    """Take the round-off out of the vectors of a node: directors orthonormal, points of joints together, links as long as they are."""
     for b in range(s.edges):
         e = s.at_edges + at.EDGE * b
         kind, phi = int(system[e]), int(system[e + at.PHI])

@@ -25,7 +25,7 @@ def prepare(system: Array, options: dict[str, Any]) -> None:
     s = at.LAYOUT.named(system[at.HEADER : at.HEADER + at.LAYOUT.size])
     if not (system[s.at_mass : s.at_mass + s.n] > 0.0).all():
         raise UnsupportedError(
-            "stepper 'energy-momentum' keeps a velocity of every director, so each body needs mass along all three principal axes (a slender "
+            "stepper 'energy-momentum' keeps a velocity of every director, so each body needs mass along all principal axes (a slender "
             "rod, a plate or a point mass has none along some); give them a little thickness, or use 'null-space'."
         )
     system[at.HEADER + at.LAYOUT.names.index("project")] = 0.0
