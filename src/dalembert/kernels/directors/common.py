@@ -7,7 +7,7 @@ from dalembert.kernels.directors.quadratic import gradients
 from dalembert.kernels.directors.tree import axis_of, own_anchor, parent_anchor, tangents, vector
 from dalembert.kernels.smallmat import axpy, cross, dot, load3, scale, solve3, sub
 
-FLOOR = 1e-15  # corrections of u below this share of the largest coordinate (directors: 1) are round-off
+FLOOR = 1e-15  # of the largest coordinate (directors: 1): corrections of u below are round-off
 STALLED = 0.5
 
 

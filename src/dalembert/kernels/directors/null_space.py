@@ -110,7 +110,7 @@ def with_loops(system, s, work):
 @inline
 def verdict(size, before, whole, scale, tol, met):
     """(met, done) of an iteration whose correction has a size: the tolerance is met, and a further correction brings nothing."""
-    if met and (size <= FLOOR * scale or size > STALLED * before or size <= 1e-14 * whole):
+    if met and (size <= FLOOR or size > STALLED * before or size <= 1e-14 * whole):
         return True, True
     return met or size <= tol * whole + FLOOR * scale, False
 
@@ -163,7 +163,7 @@ def finish(system, s, h, state, work):
     at_p, held, at_u, at_lam, tail = state_places(s)
     if s.rows > 0 and not recover(system, s, work, s.w, s.r):
         return SINGULAR
-    weight = 0.5 * (state[tail + at.BEFORE] + h)
+    weight = 0.5 * (abs(state[tail + at.BEFORE]) + abs(h)) * (1.0 if h > 0.0 else -1.0)
     for r in range(s.rows):
         state[at_lam + r] = work[s.lam + r] / weight
     add_impulse(system, s, state, work, s.wm, -h, s.f)

@@ -18,7 +18,7 @@ from dalembert.kernels.directors.null_space import step
 from dalembert.registry import MAX_ITERATIONS, TOL, Option, register
 
 FORMS = ("reduced", "multipliers")
-HANDLES = ("tree", "gravity", "spring", "stiffness", "loops", "control")
+HANDLES = ("free", "pivot", "tree", "gravity", "spring", "stiffness", "loops", "control")
 
 register(
     name="null-space",
