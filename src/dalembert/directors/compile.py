@@ -8,8 +8,8 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.directors.edges import Edge, find_edges
-from dalembert.directors.nodes import Node, find_nodes
-from dalembert.directors.rows import Label, Row, Tie, ends_of, tie, tree_ties
+from dalembert.directors.nodes import Node, Row, find_nodes
+from dalembert.directors.rows import Label, Tie, ends_of, tie, tree_ties
 from dalembert.directors.terms import Term, find_terms
 from dalembert.errors import UnsupportedError
 from dalembert.kernels.directors import layout as at
@@ -114,13 +114,15 @@ def system_array(c: Compiled, tol: float = 1e-9, max_iterations: int = 30, proje
         edges += e.record(first, slots)
         first += e.count
     sums = [*c.rows, *(t.s for t in c.terms)]
-    entries = [[(i, j, x) for (i, j), x in one.items() if x != 0.0] for one in sums]
-    pointers = np.cumsum([0, *(len(x) for x in entries)])
+    factors = [vector for one in sums for product in one for vector in product]
+    ends = np.cumsum([0, *(len(vector) for vector in factors)])
+    pointers = np.cumsum([0, *(len(one) for one in sums)])
     parts = [
         c.mass,
         np.array(edges, dtype=float),
         pointers.astype(float),
-        np.array([x for one in entries for x in one], dtype=float).ravel(),
+        ends.astype(float),
+        np.array([entry for vector in factors for entry in vector.items()], dtype=float).ravel(),
         np.array([(t.kind, t.a, t.b) for t in c.terms], dtype=float).ravel(),
     ]
     starts = at.HEADER + at.LAYOUT.size + np.cumsum([0, *(p.size for p in parts)])
@@ -130,7 +132,7 @@ def system_array(c: Compiled, tol: float = 1e-9, max_iterations: int = 30, proje
         "n": c.n, "k": c.k, "edges": len(c.edges), "rows": rows, "loops": c.loops, "terms": len(c.terms), "size": size,
         "max_iterations": max_iterations, "full": full, "project": project,
         "at_mass": starts[0], "at_edges": starts[1], "at_pointers": starts[2],
-        "at_entries": starts[3], "at_kinds": starts[4], "tol": tol,
+        "at_factors": starts[3], "at_entries": starts[4], "at_kinds": starts[5], "tol": tol,
     }  # fmt: skip
     sizes = {"n": c.n, "k": c.k, "w": c.n + at.Q0, "slots": len(slots), "rows": rows, "size": size}
     header, end = at.LAYOUT.lay(0, numbers, sizes)

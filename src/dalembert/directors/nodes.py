@@ -56,29 +56,23 @@ class Node(NamedTuple):
         return {self.dirs + i: float(x) for i, x in enumerate(axes.T @ along)}
 
 
-def dot(a: Vector, b: Vector, factor: float = 1.0) -> dict[tuple[int, int], float]:
-    """factor a.b: {(i, j): c} for the sum of c w_i.w_j."""
-    out: dict[tuple[int, int], float] = {}
-    for i, x in a.items():
-        for j, y in b.items():
-            if x * y != 0.0:
-                key = (min(i, j), max(i, j))
-                out[key] = out.get(key, 0.0) + factor * x * y
-    return out
+#: sum of the products of two vectors
+Row = list[tuple[Vector, Vector]]
 
 
-def plus(*sums: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+def dot(a: Vector, b: Vector, factor: float = 1.0) -> Row:
+    """factor a.b"""
+    return [({i: factor * x for i, x in a.items() if x != 0.0}, {i: x for i, x in b.items() if x != 0.0})]
+
+
+def plus(*sums: Row) -> Row:
     """The sum of some."""
-    out: dict[tuple[int, int], float] = {}
-    for one in sums:
-        for key, c in one.items():
-            out[key] = out.get(key, 0.0) + c
-    return out
+    return [product for one in sums for product in one]
 
 
-def number(c: float) -> dict[tuple[int, int], float]:
+def number(c: float) -> Row:
     """A constant: c e_1.e_1."""
-    return {(0, 0): c}
+    return [({0: c}, {0: 1.0})] if c != 0.0 else []
 
 
 def less(a: Vector, b: Vector) -> Vector:

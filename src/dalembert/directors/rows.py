@@ -1,4 +1,4 @@
-"""Constraints as quadratic rows, sums of c w_i.w_j.
+"""Constraints as quadratic rows, sums of products of vectors.
 
     body          (d_i.d_i - 1)/2, d_1.d_2, d_1.d_3, d_2.d_3                                            6
 
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.directors.nodes import Node, Vector, dot, less, number, plus
+from dalembert.directors.nodes import Node, Row, Vector, dot, less, number, plus
 from dalembert.errors import UnsupportedError
 from dalembert.model.loops import across
 from dalembert.model.parts import WORLD
@@ -33,7 +33,6 @@ from dalembert.model.rotation import matrix
 if TYPE_CHECKING:
     from dalembert.model.model import Model
 
-Row = dict[tuple[int, int], float]
 UNIT: list[Vector] = [{0: 1.0}, {1: 1.0}, {2: 1.0}]
 KINDS = ("spherical", "revolute", "prismatic", "cylindrical", "fixed", "planar", "universal", "slot", "distance", "translation", "free")
 

@@ -12,6 +12,7 @@ from dalembert.directors import states
 from dalembert.directors.compile import Compiled, compile_directors, work_size
 from dalembert.directors.forces import Forces
 from dalembert.directors.motions import Motions
+from dalembert.directors.nodes import Row
 from dalembert.errors import OptionError, UnsupportedError
 from dalembert.kernels.directors import node as kernels
 from dalembert.model import Model, validate
@@ -211,9 +212,9 @@ class Directors(Forces, Motions, System, kind="directors"):
                 "d.state(q, v) gives director coordinates that meet the joints of the tree; model.assemble(q, v) closes loops."
             )
 
-    def _evaluate(self, row: dict[tuple[int, int], float], q: Array) -> float:
+    def _evaluate(self, row: Row, q: Array) -> float:
         w = np.concatenate([np.eye(3).ravel(), np.zeros(3), q]).reshape(-1, 3)
-        return float(sum(c * (w[i] @ w[j]) for (i, j), c in row.items()))
+        return float(sum(sum(x * w[i] for i, x in a.items()) @ sum(x * w[i] for i, x in b.items()) for a, b in row))
 
     # mechanics -------------------------------------------------------------------------------------------------------------------------
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dalembert.directors.nodes import Node, Vector, dot, less, number, plus
-from dalembert.directors.rows import Ends, Row, ends_of
+from dalembert.directors.nodes import Node, Row, Vector, dot, less, number, plus
+from dalembert.directors.rows import Ends, ends_of
 from dalembert.errors import UnsupportedError
 from dalembert.kernels.directors import layout as at
 from dalembert.model.loops import across
@@ -51,7 +51,7 @@ def find_terms(model: Model, lead: dict[str, str], nodes: dict[str, Node]) -> li
 def _weights(model: Model, lead: dict[str, str], nodes: dict[str, Node]) -> Row:
     """-m g.x of all nodes, and of what is fixed to the world."""
     gravity: Vector = {i: float(x) for i, x in enumerate(model.gravity)}
-    parts = [dot(gravity, {node.phi: 1.0}, -node.mass) for node in nodes.values() if node.name != WORLD]
+    parts = [dot(gravity, {node.phi: node.mass for node in nodes.values() if node.name != WORLD}, -1.0)]
     for b in model.bodies:
         if lead[b.name] == WORLD:
             parts.append(number(-b.mass * float(model.gravity @ (b.position + matrix(b.quaternion) @ b.com))))

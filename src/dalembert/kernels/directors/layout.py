@@ -8,11 +8,13 @@ them behind four constant ones:
 so that the world has directors e_1, e_2, e_3 and the position 0, and a particle the directors of the world. A place or a direction that is
 fixed in a body has three constant components, x = phi + X_1 d_1 + X_2 d_2 + X_3 d_3.
 
-Constraints and what a potential depends on are quadratic: sums of c w_i.w_j. Behind the header of the system array stand
+Constraints and what a potential depends on are quadratic: sums of products a.b of two vectors, each a combination of some w_i: differences
+of places are formed before they are multiplied, so that nothing is lost far from the origin. Behind the header of the system array stand
 
     mass       n        of every coordinate
     edges      EDGE     one for each node of the spanning tree, parents first: how it hangs on its parent
-    pointers   rows + terms + 1, and entries (i, j, c): the rows of all constraints, those that close loops last, then the terms
+    pointers   rows + terms + 1: products of the rows of all constraints, those that close loops last, then of the terms
+    factors    ends of the factors a, b of the products among the entries (i, coefficient)
     kinds      3        of each term f(s): kind and two numbers
 
 state = (q, p, held force on q, the same along u, u / h, multipliers, step before, work, impulse)
@@ -68,6 +70,7 @@ LAYOUT = Layout(
     Count("at_mass", "places in the system array"),
     Count("at_edges", ""),
     Count("at_pointers", ""),
+    Count("at_factors", ""),
     Count("at_entries", ""),
     Count("at_kinds", ""),
     Real("tol", "relative correction"),

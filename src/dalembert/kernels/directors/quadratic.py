@@ -1,4 +1,4 @@
-"""Constraints and potential energy: sums of c w_i.w_j.
+"""Constraints and potential energy: sums of products a.b of combinations of the vectors w_i.
 
     g(q)                    rows of the constraints;  G = dg/dq
     V(q) = sum f(s(q))      LINEAR  f = s                      SPRING  f = k (sqrt(2 s) - L)^2/2,  s = |x|^2/2
@@ -14,30 +14,45 @@ import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.directors import layout as at
+from dalembert.kernels.smallmat import axpy, dot, load3
+
+
+@inline
+def factor(system, s, x, work, base):
+    """A combination of vectors."""
+    total = (0.0, 0.0, 0.0)
+    for entry in range(int(system[s.at_factors + x]), int(system[s.at_factors + x + 1])):
+        at_entry = s.at_entries + 2 * entry
+        total = axpy(system[at_entry + 1], load3(work, base + 3 * int(system[at_entry])), total)
+    return total
 
 
 @inline
 def value(system, s, row, work, base):
-    """sum c w_i.w_j of one row."""
+    """sum of a.b"""
     total = 0.0
     for x in range(int(system[s.at_pointers + row]), int(system[s.at_pointers + row + 1])):
-        entry = s.at_entries + 3 * x
-        i, j = base + 3 * int(system[entry]), base + 3 * int(system[entry + 1])
-        total += system[entry + 2] * (work[i] * work[j] + work[i + 1] * work[j + 1] + work[i + 2] * work[j + 2])
+        total += dot(factor(system, s, 2 * x, work, base), factor(system, s, 2 * x + 1, work, base))
     return total
+
+
+@inline
+def spread(system, s, x, c, along, work, out):
+    """work[out:] += c d(along . factor x)/dq for a constant vector."""
+    for entry in range(int(system[s.at_factors + x]), int(system[s.at_factors + x + 1])):
+        at_entry = s.at_entries + 2 * entry
+        i, weight = int(system[at_entry]), c * system[at_entry + 1]
+        if i > at.ZERO:
+            for a in range(3):
+                work[out + 3 * (i - 4) + a] += weight * along[a]
 
 
 @inline
 def add_gradient(system, s, row, scale, work, base, out):
     """work[out:] += scale d(row)/dq"""
     for x in range(int(system[s.at_pointers + row]), int(system[s.at_pointers + row + 1])):
-        entry = s.at_entries + 3 * x
-        i, j, c = int(system[entry]), int(system[entry + 1]), scale * system[entry + 2]
-        for a in range(3):
-            if i > at.ZERO:
-                work[out + 3 * (i - 4) + a] += c * work[base + 3 * j + a]
-            if j > at.ZERO:
-                work[out + 3 * (j - 4) + a] += c * work[base + 3 * i + a]
+        spread(system, s, 2 * x, scale, factor(system, s, 2 * x + 1, work, base), work, out)
+        spread(system, s, 2 * x + 1, scale, factor(system, s, 2 * x, work, base), work, out)
 
 
 @kernel
@@ -135,22 +150,32 @@ def potential_gradient(system, s, work, base, base0, base1, out):
         add_gradient(system, s, row, slope(int(system[kind]), system[kind + 1], system[kind + 2], x, y), work, base, out)
 
 
+@inline
+def add_mixed(system, s, x, y, c, work, J, B):
+    """work[B:] += c A^T (B J) for the constant matrices A, B of two factors."""
+    k = s.k
+    for one in range(int(system[s.at_factors + x]), int(system[s.at_factors + x + 1])):
+        i, a = int(system[s.at_entries + 2 * one]), c * system[s.at_entries + 2 * one + 1]
+        if i > at.ZERO:
+            for other in range(int(system[s.at_factors + y]), int(system[s.at_factors + y + 1])):
+                j, b = int(system[s.at_entries + 2 * other]), a * system[s.at_entries + 2 * other + 1]
+                if j > at.ZERO:
+                    for r in range(3 * k):
+                        work[B + 3 * (i - 4) * k + r] += b * work[J + 3 * (j - 4) * k + r]
+
+
 @kernel
 def add_hessian(system, s, work, base, weight, J, B):
     """work[B:] += weight d^2V/dq^2 J, both of n rows of k numbers."""
     k = s.k
     for term in range(s.terms):
         kind, row = s.at_kinds + 3 * term, s.rows + term
-        x = value(system, s, row, work, base)
-        first = slope(int(system[kind]), system[kind + 1], system[kind + 2], x, x)
-        second = curvature(int(system[kind]), system[kind + 1], system[kind + 2], x)
-        for at_entry in range(int(system[s.at_pointers + row]), int(system[s.at_pointers + row + 1])):
-            entry = s.at_entries + 3 * at_entry
-            i, j, c = int(system[entry]), int(system[entry + 1]), weight * first * system[entry + 2]
-            if i > at.ZERO and j > at.ZERO:
-                for a in range(3 * k):
-                    work[B + 3 * (i - 4) * k + a] += c * work[J + 3 * (j - 4) * k + a]
-                    work[B + 3 * (j - 4) * k + a] += c * work[J + 3 * (i - 4) * k + a]
+        here = value(system, s, row, work, base)
+        first = slope(int(system[kind]), system[kind + 1], system[kind + 2], here, here)
+        second = curvature(int(system[kind]), system[kind + 1], system[kind + 2], here)
+        for x in range(int(system[s.at_pointers + row]), int(system[s.at_pointers + row + 1])):
+            add_mixed(system, s, 2 * x, 2 * x + 1, weight * first, work, J, B)
+            add_mixed(system, s, 2 * x + 1, 2 * x, weight * first, work, J, B)
         if second != 0.0:
             for i in range(s.n):
                 work[s.grad + i] = 0.0
@@ -163,21 +188,29 @@ def add_hessian(system, s, work, base, weight, J, B):
                     work[B + i * k + c] += weight * second * along * work[s.grad + i]
 
 
+@inline
+def add_corner(system, s, x, y, c, work, K, size):
+    """The matrix at work[K:] += c A^T B for the constant matrices A, B of two factors."""
+    for one in range(int(system[s.at_factors + x]), int(system[s.at_factors + x + 1])):
+        i, a = 3 * (int(system[s.at_entries + 2 * one]) - 4), c * system[s.at_entries + 2 * one + 1]
+        for other in range(int(system[s.at_factors + y]), int(system[s.at_factors + y + 1])):
+            j, b = 3 * (int(system[s.at_entries + 2 * other]) - 4), a * system[s.at_entries + 2 * other + 1]
+            if i >= 0 and j >= 0:
+                for r in range(3):
+                    work[K + (i + r) * size + j + r] += b
+
+
 @kernel
 def hessian(system, s, work, base, weight, K, size):
     """The first n rows and columns of the matrix at work[K:], of rows of `size` numbers, += weight d^2V/dq^2."""
     for term in range(s.terms):
         kind, row = s.at_kinds + 3 * term, s.rows + term
-        x = value(system, s, row, work, base)
-        first = slope(int(system[kind]), system[kind + 1], system[kind + 2], x, x)
-        second = curvature(int(system[kind]), system[kind + 1], system[kind + 2], x)
-        for at_entry in range(int(system[s.at_pointers + row]), int(system[s.at_pointers + row + 1])):
-            entry = s.at_entries + 3 * at_entry
-            i, j, c = 3 * (int(system[entry]) - 4), 3 * (int(system[entry + 1]) - 4), weight * first * system[entry + 2]
-            if i >= 0 and j >= 0:
-                for a in range(3):
-                    work[K + (i + a) * size + j + a] += c
-                    work[K + (j + a) * size + i + a] += c
+        here = value(system, s, row, work, base)
+        first = slope(int(system[kind]), system[kind + 1], system[kind + 2], here, here)
+        second = curvature(int(system[kind]), system[kind + 1], system[kind + 2], here)
+        for x in range(int(system[s.at_pointers + row]), int(system[s.at_pointers + row + 1])):
+            add_corner(system, s, 2 * x, 2 * x + 1, weight * first, work, K, size)
+            add_corner(system, s, 2 * x + 1, 2 * x, weight * first, work, K, size)
         if second != 0.0:
             for i in range(s.n):
                 work[s.grad + i] = 0.0

@@ -5,8 +5,8 @@
 with a discrete gradient dV_01.(q_1 - q_0) = V_1 - V_0. Constraints are quadratic, so that lambda does no work: energy and momenta are
 conserved to round-off, at every h for which the step can be solved. Not symplectic. The step is in kernels/directors/energy_momentum.py.
 
-v is that of the scheme, which is not exactly tangential: G(q) v = O(h^2), without drift. Steps forward and back return to the start; yet the
-method is not entered as self-adjoint, because the part of v across the constraints changes its sign from step to step, which compositions
+v is that of the scheme, which is not exactly tangential: G(q) v = O(h^2), without drift. Steps forward and back return to the start; yet
+the method is not entered as self-adjoint: the part of v across the constraints changes its sign from step to step, which compositions
 do not average out: measured, they stay of order 2.
 
 References: betsch2006, gonzalez1999.
