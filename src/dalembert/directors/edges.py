@@ -39,7 +39,10 @@ X, Y, Z = np.eye(3)
 
 @dataclass
 class Edge:
-    """A node on its parent. axes: (kind, whose, axis, second factor) of a chain, world directions at the reference configuration."""
+    """A node on its parent. axes: (kind, whose, axis, second) of a chain, world directions at the reference configuration;
+
+    second: of a slide its second factor, of a turn the axis in the child, where it is the same.
+    """
 
     joint: str
     type: int
@@ -65,7 +68,8 @@ class Edge:
         axes: list[float] = []
         for kind, whose, axis, second in self.axes:
             node = self.child if whose == at.CHILD else self.parent
-            axes += [kind, whose, *(node.axes.T @ axis), *(node.axes.T @ second)]
+            other = self.child if kind == at.TURN else node
+            axes += [kind, whose, *(node.axes.T @ axis), *(other.axes.T @ second)]
         return at.edge_record(
             type=self.type,
             slot=slots[self.child.name],
@@ -85,8 +89,9 @@ class Edge:
         )
 
 
-def _turn(axis: Array, whose: int = at.PARENT) -> tuple[int, int, Array, Array]:
-    return at.TURN, whose, axis, np.zeros(3)
+def _turn(axis: Array, whose: int = at.PARENT, both: bool = True) -> tuple[int, int, Array, Array]:
+    """both: the axis is fixed in the child too."""
+    return at.TURN, whose, axis, axis if both else np.zeros(3)
 
 
 def _slide(a: Array, b: Array) -> tuple[int, int, Array, Array]:
@@ -105,7 +110,7 @@ def _chain(e: Ends, kind: Any) -> tuple[tuple[int, int, Array, Array], ...]:
         return _turn(e.axis), _slide(a, b)
     if e.kind == "universal":
         assert e.axis2 is not None  # a universal joint has one
-        return _turn(e.axis), _turn(e.axis2, at.CHILD)
+        return _turn(e.axis, both=False), _turn(e.axis2, at.CHILD, both=False)
     if e.kind == "planar":
         x = kind.axes(e.axis, e.axis2).axis2
         y = np.cross(e.axis, x)

@@ -131,7 +131,7 @@ class Model(
         kind: str,
         parent: str,
         child: str,
-        anchor: ArrayLike = (0, 0, 0),
+        anchor: ArrayLike | None = None,
         axis: ArrayLike | None = None,
         damping: float = 0,
         friction: float = 0,
@@ -151,7 +151,8 @@ class Model(
         drive_limits: Any = None,
         **more: Any,
     ) -> Joint | Loop | Nonholonomic:
-        """Join a child to a parent (a body or "world"); anchor and axes in world coordinates at the reference configuration.
+        """Join a child to a parent (a body or "world"); anchor (None: the origin) and axes in world coordinates at the reference
+        configuration.
 
         kind: free fixed revolute prismatic cylindrical spherical universal planar translation. axis2: second axis of a universal joint, x
         direction of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of
@@ -182,7 +183,7 @@ class Model(
                 soft["force_limits"] = force_limits
                 acting, more = {k: x for k, x in acting.items() if k not in soft}, {**more, **soft}
             return self._constrain(name, kind, parent, child, anchor, axis, acting, more)
-        axis = (0, 0, 1) if axis is None else axis
+        axis, anchor = (0, 0, 1) if axis is None else axis, (0, 0, 0) if anchor is None else anchor
         for role, body in (("parent", parent), ("child", child)):
             if not validate.known(body, (*self._bodies, *([WORLD] if role == "parent" else []))):
                 raise UnknownNameError(f"{role} of joint {name!r}", body, [*self._bodies, *([WORLD] if role == "parent" else [])])
@@ -204,7 +205,15 @@ class Model(
     def _close(self, joint: Joint) -> Loop:
         """The joint as a loop joint."""
         if joint.armature or joint.coordinates.absolute or joint.drive is not None:
-            given = f"is of kind {joint.kind!r}" if joint.coordinates.absolute else "has armature" if joint.armature else "has a drive"
+            given = (
+                "is free"
+                if joint.kind == "free"
+                else "is a translation"
+                if joint.coordinates.absolute
+                else "has armature"
+                if joint.armature
+                else "has a drive"
+            )
             raise ModelError(
                 f"joint {joint.name!r}: body {joint.child!r} has a joint to a parent already, so this one closes a loop and has no "
                 f"coordinates of its own; it {given}, which a loop joint cannot."

@@ -48,7 +48,11 @@ _EDGE = Record(
     Part("parent_anchor", 3, "and in the parent"),
     Part("length", 1, "of a link"),
     Part("slides", 1, "1: the joint shifts"),
-    Part("axes", 24, "three primitives: kind, whose, axis (3), axis of a second factor (3): of a slide the product"),
+    Part(
+        "axes",
+        24,
+        "three primitives: kind, whose, axis (3), a second one (3): of a slide the factor, of a turn the axis in the child, or 0",
+    ),
 )
 TYPE, SLOT, PARENT_SLOT, PHI, DIRS, RIGID, PARENT_PHI, PARENT_DIRS, U, COUNT, ANCHOR, PARENT_ANCHOR, LENGTH, SLIDES, AXES = _EDGE.starts
 EDGE, AXIS = _EDGE.size, 8

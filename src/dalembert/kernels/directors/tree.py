@@ -299,14 +299,30 @@ def orthonormal(work, place):
     store3(work, place + 6, axpy(1.5 - 0.5 * cc, c, axpy(-0.5 * ac, a, scale(-0.5 * bc, b))))
 
 
+@inline
+def align(system, e, work, base):
+    """Turn the child by c x n, where its axis c is to be that of its parent, n, and is up to round-off."""
+    for j in range(int(system[e + at.COUNT])):
+        axis = e + at.AXES + at.AXIS * j
+        if system[axis] == at.TURN:
+            dirs = int(system[e + at.DIRS])
+            c = combined(work, base, dirs, system, axis + 5)
+            turned = cross(c, axis_of(work, base, system, e, j))
+            for i in range(3):
+                place = base + 3 * (dirs + i)
+                store3(work, place, add(load3(work, place), cross(turned, load3(work, place))))
+
+
 @kernel
 def tidy(system, s, work, base):
-    """Take the round-off out of the vectors of a node: directors orthonormal, points of joints together, links as long as they are."""
+    """Take round-off out of the vectors of a node: directors orthonormal, axes and points of joints together, links as long as they are."""
     for b in range(s.edges):
         e = s.at_edges + at.EDGE * b
         kind, phi = int(system[e]), int(system[e + at.PHI])
         if system[e + at.RIGID] == 1.0:
             orthonormal(work, base + 3 * phi + 3)
+        if kind == at.CHAIN:
+            align(system, e, work, base)
         if kind == at.BALL or (kind == at.CHAIN and system[e + at.SLIDES] == 0.0):
             a = parent_anchor(work, base, system, e)
             store3(work, base + 3 * phi, sub(a, combined(work, base, int(system[e + at.DIRS]), system, e + at.ANCHOR)))
