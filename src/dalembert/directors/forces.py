@@ -78,6 +78,8 @@ class Forces:
     def reaction(self, traj: Any, joint: str) -> Array:
         """What a joint exerts, from the multipliers of the run; those of a node belong to the step that begins there: NaN at the last one.
 
+        Of "energy-momentum" they are those of the middle of that step.
+
         Joint of the tree: (N + 1, 6), torque about the anchor and force on the child by its parent, in the axes of the child body.
         Loop joint, link: (N + 1, rows), -lambda: a positive one pushes the child towards a larger residual.
         """

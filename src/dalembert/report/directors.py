@@ -45,7 +45,8 @@ def judge_rows(facts: DirectorFacts) -> Item:
     rates = [np.abs(run.model.gradients(run.q[k]) @ run.v[k]).max() for k in seen_nodes(facts, NODES)]
     rate = float(np.max(rates)) / max(float(np.abs(run.v).max()), 1e-300)
     tangential = facts.promise("energy") != "exactly"
-    text = f"constraints met to {error:.2g}, worst {name[0]!r} ({name[1]}) (promised: exactly, here {limit:.2g}), "
+    where = f", worst {name[0]!r} ({name[1]})" if error > limit else ""
+    text = f"constraints met to {error:.2g}{where} (promised: exactly, here {limit:.2g}), "
     text += f"their rates to {rate:.2g} of the velocity{'' if tangential else ' (not promised)'}"
     good = error <= limit and (rate <= limit + 10.0 * facts.tol or not tangential)
     return item("constraints", PASS if good else FAIL, error, "exactly", text, limit)
