@@ -122,7 +122,9 @@ class System:
 def as_system(given: Any, call: str) -> Any:
     """A system, or an OptionError that names the call."""
     if not isinstance(given, System):
-        raise OptionError(f"{call}: the first argument is {type(given).__name__!r}; expected a Model, a Lagrangian or Directors.")
+        raise OptionError(
+            f"{call}: the first argument is {type(given).__name__!r}; expected a Model or a Lagrangian, or Directors of a model."
+        )
     return given
 
 

@@ -6,6 +6,8 @@ from director_machines import BEADS, chain, four_bar, pair
 
 import dalembert as dal
 
+pytestmark = pytest.mark.nojit
+
 KINDS = ("free", "spherical", "revolute", "prismatic", "cylindrical", "universal", "planar", "fixed")
 #: constraints of the pair and its degrees of freedom
 RANKS = {

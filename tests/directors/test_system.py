@@ -131,3 +131,18 @@ def test_a_heavy_top_makes_thousands_of_steps_a_second():
     begin = time.process_time()
     dal.simulate(d, h=0.001, t_end=2.0, **d.start(q, v))
     assert 2000 / (time.process_time() - begin) > 2000
+
+
+def test_methods_are_compared():
+    m, q, v = top()
+    d = dal.Directors(m)
+    found = dal.compare(d, [("null-space", 0.01), ("energy-momentum", 0.01)], t_end=0.5, **d.start(q, v))
+    assert found.text.count("pass") == 2
+
+
+def test_it_is_not_edited_but_made_anew():
+    m, q, v = top()
+    d = dal.Directors(m)
+    sim = dal.Simulation(d, h=0.01, **d.start(q, v))
+    with pytest.raises(dal.UnsupportedError, match="is made from its model"), sim.edit():
+        pass

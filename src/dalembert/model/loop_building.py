@@ -15,6 +15,9 @@ from dalembert.model.joints import KINDS
 from dalembert.model.loops import Loop
 from dalembert.model.parts import WORLD, Body, Joint
 
+#: the anchor that is meant where none is given: told from an origin that is given by identity
+ORIGIN = (0, 0, 0)
+
 
 class Loops(ABC):
     """The part of `Model` that has to do with closed loops."""
@@ -35,7 +38,7 @@ class Loops(ABC):
         kind: str,
         parent: str,
         child: str,
-        anchor: ArrayLike | None = None,
+        anchor: ArrayLike = ORIGIN,
         axis: ArrayLike = (0, 0, 1),
         axis2: ArrayLike | None = None,
         point: ArrayLike | None = None,
@@ -49,8 +52,8 @@ class Loops(ABC):
 
         kind: spherical fixed revolute prismatic cylindrical universal planar homokinetic slot; "distance": anchor and point stay `length`
         apart (None: as they are at the reference configuration); "coupling": parent and child are joints, q_child = polynomial of q_parent.
-        anchor None: where a particle is that the loop meets, else the origin; of a distance also point None: where the child is, if that is
-        a particle.
+        anchor not given: where a particle is that the loop meets, else the origin; of a distance also point None: where the child is, if
+        that is a particle.
         acting: damping, friction, stiffness, limits, rest of kinds that joints have too; compliance, damping_time, strength of all.
         drive: as of a joint. They are data: `forward_dynamics` knows damping and stiffness; steppers refuse what they do not handle, as
         "loop damping" and the like.
@@ -73,9 +76,10 @@ class Loops(ABC):
         ours, theirs = (b.position if b is not None and b.particle else None for b in map(self._body_or_none, (parent, child)))
         if kind == "distance" and point is None:
             point = theirs
-        if anchor is None:
-            anchor = ours if ours is not None or kind == "distance" else theirs
-        return np.zeros(3) if anchor is None else anchor, point
+        if anchor is ORIGIN:
+            place = ours if ours is not None or kind == "distance" else theirs
+            anchor = ORIGIN if place is None else place
+        return anchor, point
 
     def _body_or_none(self, name: Any) -> Body | None:
         return self._bodies.get(name) if isinstance(name, str) else None

@@ -20,6 +20,7 @@ from dalembert.model.features import Featured
 from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
 from dalembert.model.joints import KINDS
+from dalembert.model.loop_building import ORIGIN
 from dalembert.model.loops import ACTING, Loop
 from dalembert.model.materials import Contact, Contacts
 from dalembert.model.motors import Motor
@@ -131,7 +132,7 @@ class Model(
         kind: str,
         parent: str,
         child: str,
-        anchor: ArrayLike | None = None,
+        anchor: ArrayLike = ORIGIN,
         axis: ArrayLike | None = None,
         damping: float = 0,
         friction: float = 0,
@@ -151,8 +152,7 @@ class Model(
         drive_limits: Any = None,
         **more: Any,
     ) -> Joint | Loop | Nonholonomic:
-        """Join a child to a parent (a body or "world"); anchor (None: the origin) and axes in world coordinates at the reference
-        configuration.
+        """Join a child to a parent (a body or "world"); anchor and axes in world coordinates at the reference configuration.
 
         kind: free fixed revolute prismatic cylindrical spherical universal planar translation. axis2: second axis of a universal joint, x
         direction of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of
@@ -183,7 +183,7 @@ class Model(
                 soft["force_limits"] = force_limits
                 acting, more = {k: x for k, x in acting.items() if k not in soft}, {**more, **soft}
             return self._constrain(name, kind, parent, child, anchor, axis, acting, more)
-        axis, anchor = (0, 0, 1) if axis is None else axis, (0, 0, 0) if anchor is None else anchor
+        axis = (0, 0, 1) if axis is None else axis
         for role, body in (("parent", parent), ("child", child)):
             if not validate.known(body, (*self._bodies, *([WORLD] if role == "parent" else []))):
                 raise UnknownNameError(f"{role} of joint {name!r}", body, [*self._bodies, *([WORLD] if role == "parent" else [])])

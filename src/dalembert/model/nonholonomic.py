@@ -156,7 +156,7 @@ class Nonholonomics(Loops):
             if kind != "distance":
                 more = {"axis": (0, 0, 1) if axis is None else axis, **more}
             return self.add_loop(name, kind, parent, child, anchor, **more)
-        return self._add_nonholonomic(name, kind, parent, child, (0, 0, 0) if anchor is None else anchor, axis, more)
+        return self._add_nonholonomic(name, kind, parent, child, anchor, axis, more)
 
     def _add_nonholonomic(
         self, name: str, kind: str, parent: str, child: str, anchor: Any, axis: Any, more: dict[str, Any]
