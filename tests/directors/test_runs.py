@@ -110,6 +110,17 @@ def test_beads_move_exactly_as_in_joint_coordinates():
     np.testing.assert_allclose(traj.v, other.v, atol=1e-12)
     assert np.abs(traj.momentum - traj.momentum[0]).max() < 1e-13
     assert traj.energy[0] == pytest.approx(0.015, rel=1e-14)
+    forces = traj.reaction("link1")[:-1], other.reaction("link1")[:-1]
+    np.testing.assert_allclose(*forces, atol=2e-3 * np.abs(forces[1]).max())  # O(h^2)
+
+
+def test_one_step_of_both_forms_agrees_to_round_off():
+    for kind in ("free", "spherical", "revolute"):
+        m = pair(kind, gravity=(0, 0, -9.81))
+        d = dal.Directors(m)
+        start = d.start(m.random(3), np.random.default_rng(4).normal(size=m.nv))
+        a, b = (dal.simulate(d, h=0.01, t_end=0.01, form=form, **start) for form in ("reduced", "multipliers"))
+        np.testing.assert_allclose(a.q[-1], b.q[-1], atol=2e-15)  # a few eps of places up to 2 m
 
 
 @pytest.mark.parametrize("name", MACHINES)

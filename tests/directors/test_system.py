@@ -146,3 +146,31 @@ def test_it_is_not_edited_but_made_anew():
     sim = dal.Simulation(d, h=0.01, **d.start(q, v))
     with pytest.raises(dal.UnsupportedError, match="is made from its model"), sim.edit():
         pass
+
+
+def test_loops_are_judged_where_they_are_not_singular():
+    """A parallelogram that lies flat: its rows depend on each other there, and more of them are left out than may be."""
+    m = dal.Model("parallelogram")
+    for name, x, z in (("left", 0, 0.5), ("top", 1.0, 1), ("right", 2, 0.5)):
+        m.add_body(name, 1.0, (0.1, 0.12, 0.14), pose=((x, 0, z), (1, 0, 0, 0)))
+    for name, parent, child, where in (
+        ("j1", "world", "left", (0, 0, 0)), ("j2", "left", "top", (0, 0, 1)),
+        ("j3", "top", "right", (2, 0, 1)), ("j4", "world", "right", (2, 0, 0)),
+    ):  # fmt: skip
+        m.add_joint(name, "revolute", parent, child, where, (0, 1, 0))
+    flat = np.array([np.pi / 2, -np.pi / 2, np.pi / 2])
+    upright = m.assemble({"j1": 0.3, "j2": -0.3, "j3": 0.3})[0]
+    assert len(dal.Directors(m).dropped) == 3
+    wrong = dal.Directors(m, at=flat)
+    assert len(wrong.dropped) == 4
+    right = dal.Directors(m, at=upright)
+    assert dal.simulate(right, h=0.01, t_end=0.2, **right.start(upright)).report().verdict == "pass"
+    with pytest.raises(dal.OptionError, match="depend on each other at q0"):
+        dal.simulate(right, h=0.01, t_end=0.2, **right.start(flat))
+
+
+def test_a_step_that_is_too_long_fails_with_a_sentence():
+    m, q, v = top()
+    d = dal.Directors(m)
+    with pytest.raises(dal.SimulationError, match=r"\(null-space\): the step did not converge"):
+        dal.simulate(d, h=2.0, t_end=20.0, **d.start(q, v))

@@ -25,7 +25,7 @@ RANK = 1e-9  # rows of loops that the others fix to this share of their size say
 class Compiled(NamedTuple):
     """A machine: its nodes, edges, ties (in the order of their rows; those of loops last), and terms.
 
-    dropped: labels of rows of loops that the other rows imply. system: for steps without options.
+    dropped, spare: labels and rows of loops that the other rows imply. system: for steps without options.
     """
 
     lead: dict[str, str]
@@ -34,6 +34,7 @@ class Compiled(NamedTuple):
     ties: list[Tie]
     labels: list[Label]
     dropped: list[Label]
+    spare: list[Row]
     agrees: list[tuple[str, Row]]
     terms: list[Term]
     rows: list[Row]
@@ -60,7 +61,7 @@ def compile_directors(model: Model, q_of: object = None) -> Compiled:
     rows, labels = [r for t in ties for r in t.rows], [x for t in ties for x in t.labels]
     loops, k = sum(len(t.rows) for t in closing), sum(e.count for e in edges)
     agrees = [(t.name, row) for t in ties for row in t.agrees]
-    whole = Compiled(lead, nodes, edges, ties, labels, [], agrees, terms, rows, loops, len(mass), k, mass, np.zeros(0))
+    whole = Compiled(lead, nodes, edges, ties, labels, [], [], agrees, terms, rows, loops, len(mass), k, mass, np.zeros(0))
     whole = whole._replace(system=system_array(whole))
     return _without_redundant(whole, q_of(whole)) if loops and callable(q_of) else whole
 
@@ -101,8 +102,9 @@ def _without_redundant(c: Compiled, q: Array) -> Compiled:
         if np.linalg.norm(row) > RANK * max(size, 1e-3):
             kept.append(r)
             basis = np.vstack([basis, row / np.linalg.norm(row)])
-    dropped = [x for r, x in enumerate(c.labels) if r not in kept]
-    less = c._replace(rows=[c.rows[r] for r in kept], labels=[c.labels[r] for r in kept], dropped=dropped, loops=len(kept) - first)
+    gone = [r for r in range(first, len(c.rows)) if r not in kept]
+    less = c._replace(rows=[c.rows[r] for r in kept], labels=[c.labels[r] for r in kept], loops=len(kept) - first)
+    less = less._replace(dropped=[c.labels[r] for r in gone], spare=[c.rows[r] for r in gone])
     return less._replace(system=system_array(less))
 
 

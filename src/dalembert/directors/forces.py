@@ -14,8 +14,9 @@ from dalembert.arrays import Array
 from dalembert.directors import states
 from dalembert.directors.compile import Compiled
 from dalembert.errors import OptionError, UnknownNameError
-from dalembert.model import kinematics, validate
+from dalembert.model import validate
 from dalembert.model.parts import WORLD
+from dalembert.model.rotation import matrix
 
 
 class Forces:
@@ -55,8 +56,9 @@ class Forces:
         """
         q = np.asarray(q, dtype=float)
         given = validate.vector(f"directors of model {self.model.name!r}", "tau", tau, self.model.nv, OptionError)
-        joints, _ = states.to_joints(self.model, self.compiled, q, np.zeros(self.nq))
-        found, out = kinematics.frames(self.model, joints), np.zeros(self.nq)
+        rest, out = np.zeros(self.nq), np.zeros(self.nq)
+        joints, _ = states.to_joints(self.model, self.compiled, q, rest)
+        found = states.frames(self.model, self.compiled, q, rest)
         sq, sv = self.model.q_slices(), self.model.v_slices()
         for j in self.model.joints:
             part = given[sv[j.name]]
@@ -65,7 +67,7 @@ class Forces:
             place, child = self.model.placement(j.name), found[j.child]
             S = j.coordinates.subspace(joints[sq[j.name]], place.axes)
             wrench = S @ np.linalg.solve(S.T @ S, part)
-            R = kinematics.matrix(child.quaternion)
+            R = matrix(child.quaternion)
             anchor = child.position + R @ place.anchor_C
             for body, sign in ((j.child, 1.0), (j.parent, -1.0)):
                 lead = WORLD if body == WORLD else self.compiled.lead[body]

@@ -17,7 +17,8 @@ from dalembert.arrays import Array
 from dalembert.directors.nodes import Node
 from dalembert.kernels.directors.layout import ZERO
 from dalembert.model import kinematics
-from dalembert.model.cut import _free_bodies, joint_state
+from dalembert.model.kinematics import Frame
+from dalembert.model.loop_coordinates import continued, state_of
 from dalembert.model.parts import WORLD
 from dalembert.model.rotation import matrix
 
@@ -81,20 +82,35 @@ def quaternions(R: Array) -> Array:
     return np.where(column[..., :1] < 0.0, -column, column)
 
 
+def frames(model: Model, c: Compiled, q: Array, v: Array) -> dict[str, Frame]:
+    """Pose and body-fixed twist of every body frame."""
+    found = {}
+    for b in model.bodies:
+        lead = c.lead[b.name]
+        if lead == WORLD:
+            zero = np.zeros((*q.shape[:-1], 3))
+            found[b.name] = Frame(zero + b.position, np.broadcast_to(b.quaternion, (*q.shape[:-1], 4)), zero, zero)
+            continue
+        node, whole = c.nodes[lead], model.body(lead)
+        p, R = places(q, node)
+        spin = 0.5 * np.cross(vectors(q, node.dirs, 3), vectors(v, node.dirs, 3)).sum(axis=-2) if node.rigid else np.zeros_like(p)
+        R_0 = matrix(whole.quaternion)
+        R_b = R @ (R_0.T @ matrix(b.quaternion))
+        place = p + np.einsum("...ij,j->...i", R, R_0.T @ (b.position - whole.position))
+        velocity = vectors(v, node.phi, 1)[..., 0, :] + np.cross(spin, place - vectors(q, node.phi, 1)[..., 0, :])
+        back = np.swapaxes(R_b, -1, -2)
+        found[b.name] = Frame(place, quaternions(R_b), *(np.einsum("...ij,...j->...i", back, x) for x in (spin, velocity)))
+    return found
+
+
 def to_joints(model: Model, c: Compiled, q: Array, v: Array) -> tuple[Array, Array]:
     """(q, v) of the joints of the model: one state, or nodes (N, n) along which angles are continued."""
-    Q, V = [], []
-    for name in _free_bodies(model, fixed=True):
-        node = c.nodes[name]
-        p, R = places(q, node)
-        D, Dd = (vectors(x, node.dirs, 3) if node.rigid else None for x in (q, v))
-        spin = np.zeros_like(p) if D is None or Dd is None else 0.5 * np.cross(D, Dd).sum(axis=-2)
-        back = np.swapaxes(R, -1, -2)
-        omega = np.einsum("...ij,...j->...i", back, spin)
-        velocity = np.einsum("...ij,...j->...i", back, vectors(v, node.phi, 1)[..., 0, :]) - np.cross(omega, node.com)
-        Q += [p, quaternions(R)]
-        V += [omega, velocity]
-    return joint_state(model, np.concatenate(Q, axis=-1), np.concatenate(V, axis=-1))
+    found = frames(model, c, q, v)
+    parts = []
+    for j in model.joints:
+        state = state_of(j.kind, model.placement(j.name), None if j.parent == WORLD else found[j.parent], found[j.child])
+        parts.append((continued(j.kind, state.q) if q.ndim == 2 else state.q, state.v))
+    return np.concatenate([p[0] for p in parts], axis=-1), np.concatenate([p[1] for p in parts], axis=-1)
 
 
 def poses(model: Model, c: Compiled, q: Array) -> Array:

@@ -19,6 +19,7 @@ from dalembert.model import Model, validate
 from dalembert.model.parts import WORLD
 from dalembert.systems import System
 
+DEPENDENT = 1e-10  # singular values of rows of loops, of the largest
 START = 1e-8  # of the rows at a start, and of G v: of the largest |v|, at least 1
 
 
@@ -200,9 +201,29 @@ class Directors(Forces, Motions, System, kind="directors"):
         size = max(1.0, float(np.abs(q).max()))
         self._refuse(np.abs(g) / size, "q0 violates it by", START)
         self._refuse(np.abs(G @ v) / max(1.0, float(np.abs(v).max())) / size, "v0 violates it at the rate", START)
+        self._check_loops(q)
         for name, row in self.compiled.agrees:
             if self._evaluate(row, q) < 0.0:
                 raise OptionError(f"directors of model {self.name!r}, joint {name!r}: the axes of its bodies are opposite at q0.")
+
+    def _check_loops(self, q: Array) -> None:
+        """Rows of loops must be independent at a start, and those that were left out must be met."""
+        other = "Directors(model, at=q) judges them at another configuration."
+        for joint, error in zip((x[0] for x in self.dropped), self.dropped_errors(q[None, :])[0], strict=True):
+            if abs(error) > START * max(1.0, float(np.abs(q).max())):
+                raise OptionError(
+                    f"directors of model {self.name!r}, joint {joint!r}: a row that was left out, as the others imply it where they "
+                    f"were judged, is violated by {abs(error):.3g} at q0. {other}"
+                )
+        if self.compiled.loops:
+            rows = self.gradients(q)[-self.compiled.loops :] @ self.tree_null_space(q)
+            sizes = np.linalg.svd(rows, compute_uv=False)
+            if len(rows) > rows.shape[1] or sizes[-1] < DEPENDENT * sizes[0]:
+                raise OptionError(f"directors of model {self.name!r}: rows of its loops depend on each other at q0. {other}")
+
+    def dropped_errors(self, q: Array) -> Array:
+        """Residuals of the rows that were left out, (N, rows)."""
+        return np.array([[self._evaluate(row, x) for row in self.compiled.spare] for x in q]).reshape(len(q), -1)
 
     def _refuse(self, found: Array, how: str, allowed: float) -> None:
         if found.size and not found.max() <= allowed:

@@ -3,7 +3,8 @@
     |g|     <=  R (1 + x)     R = 64 eps (bodies + 1), x the distance from the world origin, m: what is left of positions by round-off
     |G v|   <=  (R (1 + x) + 10 tol) max |v|     where velocities are made tangential; of others it is measured
 
-Rates are looked at in at most a hundred nodes.
+Rates, and rows that were left out because others imply them, are looked at in at most a hundred nodes; the limit of the latter is a hundred
+times that of |g|: they are as far off as the others are, times a condition number.
 """
 
 from __future__ import annotations
@@ -54,8 +55,13 @@ def judge_rows(facts: DirectorFacts) -> Item:
 
 def judge_dropped(facts: DirectorFacts) -> Item | None:
     """Rows of loops that follow from others."""
-    dropped = facts.directors.model.dropped
-    if not dropped:
+    run = facts.directors
+    if not run.model.dropped:
         return None
-    words = ", ".join(f"{joint!r} ({row})" for joint, row in dropped)
-    return item("redundancy", NOT_APPLICABLE, len(dropped), None, f"rows of loops that the others imply, left out: {words}")
+    words = ", ".join(f"{joint!r} ({row})" for joint, row in run.model.dropped)
+    error = float(np.abs(run.model.dropped_errors(run.q[seen_nodes(facts, NODES)])).max())
+    limit = 100.0 * round_off(facts) * (1.0 + facts.reach)
+    text = f"rows of loops that the others imply, left out: {words}; met to {error:.2g} all the same"
+    return item(
+        "redundancy", NOT_APPLICABLE if error <= limit else FAIL, error, None, text if error <= limit else f"{text}, here {limit:.2g}"
+    )
