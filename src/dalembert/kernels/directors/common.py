@@ -192,10 +192,16 @@ def recover(system, s, work, base, r):
             total += work[s.G + i * n + c] * work[r + c]
         work[s.lam + i] = total
         for j in range(m):
-            total = 0.0
-            for c in range(n):
-                total += work[s.G + i * n + c] * work[s.G + j * n + c]
-            work[s.N + i * m + j] = total
+            work[s.N + i * m + j] = 0.0
+    for c in range(n):
+        for i in range(m):
+            x = work[s.G + i * n + c]
+            if x != 0.0:  # of most coordinates most rows know nothing
+                for j in range(i + 1):
+                    work[s.N + i * m + j] += x * work[s.G + j * n + c]
+    for i in range(m):
+        for j in range(i):
+            work[s.N + j * m + i] = work[s.N + i * m + j]
     return solve(work, s.N, m, s.lam)
 
 
