@@ -36,7 +36,7 @@ def test_a_wrong_coefficient_is_refused_or_seen() -> None:
 def test_tree_steppers_are_checked_on_trees() -> None:
     for stepper in STEPPERS:
         names = [m.name for m, _, _ in machines(stepper)]
-        assert ("contract: floating chain" in names) == ("contract: pinned chain" in names) == (stepper.system == "tree")
+        assert ("contract: floating chain" in names) == ("contract: pinned chain" in names) == (stepper.system in ("tree", "directors"))
 
 
 def test_steppers_for_lagrangians_are_checked_on_what_they_handle() -> None:

@@ -127,6 +127,10 @@ def test_names_parents_and_lengths_are_checked():
     with pytest.raises(dal.ModelError, match="a translation joint has the world as its parent, got 'b1'"):
         m.add_joint("x", "translation", "b1", "b0")
     m.add_particle("twin", 1.0, BEADS[0])
+    m.add_joint("rod", "distance", "b0", "b2")
+    m.add_joint("hook", "distance", "world", "b0", (0, 0, 1.0))
+    assert m.loop("rod").length == pytest.approx(np.linalg.norm(BEADS[2] - BEADS[0]))
+    np.testing.assert_array_equal(m.loop("hook").point, BEADS[0])
     with pytest.raises(dal.ModelError, match=r"length is 0\.0"):
         m.add_loop("x", "distance", "b0", "twin")
 

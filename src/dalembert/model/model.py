@@ -20,6 +20,7 @@ from dalembert.model.features import Featured
 from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
 from dalembert.model.joints import KINDS
+from dalembert.model.loop_building import ORIGIN
 from dalembert.model.loops import ACTING, Loop
 from dalembert.model.materials import Contact, Contacts
 from dalembert.model.motors import Motor
@@ -131,7 +132,7 @@ class Model(
         kind: str,
         parent: str,
         child: str,
-        anchor: ArrayLike = (0, 0, 0),
+        anchor: ArrayLike = ORIGIN,
         axis: ArrayLike | None = None,
         damping: float = 0,
         friction: float = 0,
@@ -204,7 +205,15 @@ class Model(
     def _close(self, joint: Joint) -> Loop:
         """The joint as a loop joint."""
         if joint.armature or joint.coordinates.absolute or joint.drive is not None:
-            given = f"is of kind {joint.kind!r}" if joint.coordinates.absolute else "has armature" if joint.armature else "has a drive"
+            given = (
+                "is free"
+                if joint.kind == "free"
+                else "is a translation"
+                if joint.coordinates.absolute
+                else "has armature"
+                if joint.armature
+                else "has a drive"
+            )
             raise ModelError(
                 f"joint {joint.name!r}: body {joint.child!r} has a joint to a parent already, so this one closes a loop and has no "
                 f"coordinates of its own; it {given}, which a loop joint cannot."

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.directors import Directors
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.report.bodies import judge_bodies
 from dalembert.report.certificates import judge_certificates
 from dalembert.report.collisions import judge_collisions
 from dalembert.report.constraints import judge_constraints
+from dalembert.report.directors import DirectorFacts, judge_directors
 from dalembert.report.energy import judge_energy
 from dalembert.report.facts import Facts, ratio
 from dalembert.report.items import FAIL, NOT_APPLICABLE, Item, Report, item
@@ -30,6 +32,7 @@ from dalembert.report.run import (
 )
 from dalembert.report.tree import judge_tree
 from dalembert.report.tree_facts import TreeFacts
+from dalembert.runs.as_bodies import as_bodies
 
 __all__ = ["Item", "Report", "make_report"]
 
@@ -76,6 +79,16 @@ def _(system: Lagrangian, traj: Any) -> Facts:
 @judge_physics.register
 def _(system: Lagrangian, facts: Any) -> list[Item | None]:
     return judge_lagrangian(facts)
+
+
+@facts_of.register
+def _(system: Directors, traj: Any) -> Facts:
+    return DirectorFacts(as_bodies(traj), traj)
+
+
+@judge_physics.register
+def _(system: Directors, facts: Any) -> list[Item | None]:
+    return judge_directors(facts)
 
 
 def measured_energy(facts: Facts) -> Item:

@@ -21,7 +21,15 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.model import forces
-from dalembert.report.energy import balance, judge_dissipation, judge_explosion, judge_promised, judge_unpromised, unless_coarse
+from dalembert.report.energy import (
+    balance,
+    judge_dissipation,
+    judge_exact,
+    judge_explosion,
+    judge_promised,
+    judge_unpromised,
+    unless_coarse,
+)
 from dalembert.report.facts import ratio, size
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.report.momentum import Part, critical_part
@@ -60,6 +68,8 @@ def judge_energy(facts: TreeFacts) -> list[Item]:
     if doubt:
         measured = judge_unpromised(facts)
         return [replace(measured, text=measured.text.replace("not promised", f"not promised: {doubt}"))]
+    if facts.promise("energy") == "exactly":
+        return [judge_exact(facts, "energy", facts.traj.energy, facts.kinetic_scale)]
     return [judge_promised(facts, "joints on velocities" if "nonholonomic" in facts.features else "")]
 
 

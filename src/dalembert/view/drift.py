@@ -25,6 +25,7 @@ from dalembert.report.facts import Facts
 from dalembert.report.make import is_machine
 from dalembert.report.tree import balances, conserved
 from dalembert.report.tree_facts import TreeFacts
+from dalembert.runs.as_bodies import as_bodies
 
 UNRECORDED = "forces act, and their impulse\nwas not recorded"
 _TINY = 1e-300
@@ -45,6 +46,7 @@ def scale_of(a: Array) -> float:
 
 def is_forced(traj: Any) -> bool:
     """Whether anything but gravity does work on the bodies, or anything outside a Lagrangian."""
+    traj = as_bodies(traj)
     return acted_on(traj._run_model, traj)
 
 
@@ -71,6 +73,7 @@ def energy_drift(traj: Any) -> Curve | None:
 
 def momentum_drift(traj: Any) -> list[Curve]:
     """Relative errors of the angular and linear balance; those that cannot be judged are left out. Of a Lagrangian: one per symmetry."""
+    traj = as_bodies(traj)
     return kept(traj.model, traj)
 
 
@@ -98,6 +101,7 @@ def kept(system: Any, traj: Any) -> list[Curve]:
 
 def momentum_excuse(traj: Any) -> str:
     """Why there is no momentum to show."""
+    traj = as_bodies(traj)
     return excuse(traj.model, traj)
 
 
