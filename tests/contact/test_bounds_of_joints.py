@@ -6,6 +6,7 @@ from contact_laws import H
 
 import dalembert as dal
 from dalembert.contact.tables import BROKEN
+from dalembert.model.cut import cut
 
 G = 9.81
 CREEP = 1e-6  # of rates, relative: sigma lam with a compliance of 1e-10 is below it for all forces here
@@ -228,3 +229,59 @@ def test_a_coordinate_has_one_drive():
     m.add_body("a", 1.0, (0.1, 0.1, 0.1))
     with pytest.raises(dal.ModelError, match="drive and velocity both prescribe coordinate 0"):
         m.add_joint("j", "revolute", "world", "a", axis=(0, 1, 0), drive=lambda t: t, velocity=1.0)
+
+
+# greatest lengths --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("angle", [0.0, 20.0, 45.0, 77.0])
+def test_a_weld_yields_at_one_length_of_its_force_whatever_its_direction(angle):
+    """(10.10), ||lam|| <= lam_max: 12 N under 19.62 N along any direction sinks straight along it with g - 12/m. By rows the diagonal would
+    hold 12 sqrt(2) N."""
+    a = np.radians(angle)
+    down = np.array([np.sin(a) * 0.6, np.sin(a) * 0.8, -np.cos(a)])
+    m = dal.Model("hung", gravity=G * down)
+    m.add_body("weight", 2.0, (0.1, 0.1, 0.1))
+    m.add_joint("rope", "fixed", "world", "weight", max_force=12.0)
+    traj = dal.simulate(m, "spook", h=1e-3, t_end=0.3)
+    x = traj.poses[-1, 0, :3, 3]
+    pull = G - 6.0
+    np.testing.assert_allclose(x, 0.5 * pull * 0.3**2 * down, atol=0.3 * pull * 1e-3 + 1e-7)
+    np.testing.assert_allclose(np.linalg.norm(traj.reaction("rope")[1:, :3], axis=1), 12.0, rtol=1e-9)
+    assert np.cumsum(traj.account["joints"]).max() <= 1e-9  # it takes energy only
+    assert traj.solver["residual"].max() <= 1e-8
+
+
+def test_a_force_that_turns_is_held_up_to_its_length():
+    """A ball joint of at most 30 N on a mass of 1 kg that is pulled round: holds at 29 N in all directions, and lets it go at 31 N."""
+    for pull, holds in ((29.0, True), (31.0, False)):
+        m = dal.Model("turned", gravity=(0, 0, 0))
+        m.add_body("mass", 1.0, (0.1, 0.1, 0.1))
+        m.add_joint("tie", "spherical", "world", "mass", max_force=30.0)
+        turn = lambda t, q, v, pull=pull: pull * np.array([0, 0, 0, np.cos(3 * t), np.sin(3 * t), 0])  # noqa: E731
+        traj = dal.simulate(cut(m), "spook", h=1e-3, t_end=1.0, control=turn)
+        far = np.linalg.norm(traj.poses[:, 0, :3, 3], axis=1).max()
+        assert (far < 1e-5) == holds
+        length = np.linalg.norm(traj.reaction("tie")[1:], axis=1)
+        assert length.max() <= 30.0 * (1 + 1e-8)
+        assert length.min() > (28.9 if holds else 29.9)
+
+
+def test_a_torque_yields_by_its_length():
+    """A beam of 9.81 N m at its wall: 9.7 N m let it turn down, 9.9 hold it; forces are not bounded."""
+    for most, holds in ((9.7, False), (9.9, True)):
+        traj = dal.simulate(beam(max_torque=most), "spook", h=1e-3, t_end=0.5)
+        assert (abs(traj.poses[-1, 0, 2, 3]) < 1e-5) == holds
+        assert np.linalg.norm(traj.reaction("wall")[1:, 3:], axis=1).max() <= most * (1 + 1e-8)
+    with pytest.raises(dal.ModelError, match="expected one of them"):
+        beam(max_torque=1.0, force_limits=2.0)
+
+
+def test_greatest_lengths_survive_a_file_and_can_be_taken_out(tmp_path):
+    m = beam(max_torque=9.7, max_force=100.0)
+    again = dal.Model.from_dict(m.to_dict())
+    a, b = (dal.simulate(x, "spook", h=H, t_end=0.3) for x in (m, again))
+    np.testing.assert_array_equal(a.q, b.q)
+    a.save(tmp_path / "run.h5")
+    np.testing.assert_array_equal(dal.load(tmp_path / "run.h5").q, a.q)
+    assert np.abs(dal.simulate(m, "spook", h=H, t_end=0.3, ignore=("force limits",)).poses[-1, 0, 2, 3]) < 1e-5

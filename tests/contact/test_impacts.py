@@ -84,6 +84,34 @@ def test_post_facto_bounces_lose_energy_as_the_thesis_computes():
     assert modified() == pytest.approx(21.8, abs=0.3)
 
 
+def test_a_ball_that_has_penetrated_comes_out_by_the_double_root():
+    """v(0) = -10, x(0) = 2, psi = 0, post facto (Fig. 10.9): stopped where it is found below the floor, it comes out monotonically, as
+    (1 + 2 k/3) 3^-k, some 0.37 per step on its way to x = -eps m g.
+
+    No method of impacts lets it get there: contacts ahead of a step are met at its end. So it is put there with the velocity with which
+    free flight comes there, and `push`, which bounds the speed of coming out, is taken off.
+    """
+    g, x, v = 9.8, 2.0, -10.0
+    while x >= 0.0:
+        v -= H * g
+        x += H * v
+    m = floor(0.0, gravity=(0, 0, -g))
+    add_ball(m, "ball", (0, 0, 0.1))
+    s, depth = Steps(m, v=(0, 0, v), push=np.inf), [x]
+    s.x[0, 2] += x
+    for _ in range(40):
+        s.step()
+        depth.append(s.x[0, 2] - 0.1)
+    off = np.array(depth) + 1e-8 * g
+    k = np.arange(21)
+    np.testing.assert_allclose(off[:21], (1 + 2 * k / 3) * 3.0**-k * off[0], rtol=5e-3)  # sigma of S: 4 eps Y/h^2 = 1.6e-5, per step
+    assert (np.diff(depth) > -1e-9 * H).all()  # rows are solved to 1e-9 m/s
+    assert (off[25] / off[0]) ** (1 / 25) == pytest.approx(0.37, abs=0.005)
+    assert depth[-1] == pytest.approx(-1e-8 * g, rel=1e-4)
+    above = Steps(bouncer(0.0, 2.0, g), v=(0, 0, -10.0))
+    assert min(above.step() and above.x[0, 2] - 0.1 for _ in range(60)) > -1e-5  # what is true of a ball that falls
+
+
 def test_exact_bounces_stay_where_the_thesis_computes():
     """The same ball: 70.41 ... 70.42 over 25 bounces (Fig. 10.5)."""
     s, found, bounces = Steps(bouncer(1.0, 2.0, 9.8), v=(0, 0, -10.0)), [], 0

@@ -15,6 +15,7 @@ import pytest
 
 import dalembert.kernels.tree.variational.layout as variational_layout
 from dalembert.kernels import _cache, _far, _jit
+from dalembert.kernels.linalg.six import axpy6, load6, store6
 
 RUN = """
 import dalembert as dal
@@ -258,3 +259,26 @@ def test_no_name_of_a_layout_is_given_twice():
             if isinstance(t, ast.Name)
         ]
         assert len(names) == len(set(names)), path
+
+
+def _sixes(x, y):
+    for r in range(x.shape[0] // 36):
+        k = 36 * (r & _jit.NOT_NEGATIVE)
+        for p in range(6):
+            store6(y, k + 6 * p, axpy6(-x[k + p], load6(x, k + 6), load6(y, k + 6 * p)))
+
+
+def test_a_wide_kernel_works_on_vectors_without_a_loop(monkeypatch):
+    """Six sums are two or three instructions; the numbers are those of a kernel that takes them one by one."""
+    monkeypatch.setattr(_cache, "directory", lambda: None)  # what comes from a file cannot be looked at
+    x, start = np.random.default_rng(0).normal(size=(2, 72))
+    texts, results = [], []
+    for decorate in (_jit.kernel, _jit.wide):
+        function = decorate(_sixes)
+        y = start.copy()
+        function(x, y)
+        texts.append(next(iter(function.inspect_llvm().values())))
+        results.append(y)
+    assert " x double>" in texts[1]
+    assert " x double>" not in texts[0]
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-14)  # contractions may differ

@@ -143,6 +143,7 @@ class Impacts:
         boxed = law == BOXED
         for bound in (low, high):  # what is bounded gives no impulse; a side without a bound does
             bound[:r0][boxed & np.isfinite(bound[:r0])] = 0.0
+        m.yielding.let_go(low, high)
         return StepProblem(
             r.bodies[which], r.kind[which], first, r.J[take], b, sigma, r.mu[which], self.spins.masses, self.spins.inverse, v.copy(),
             low, high, v.copy(), np.zeros(len(take)), check=False, stretch=m.stretch(m.chosen[near]),

@@ -4,7 +4,7 @@
 2  masses, and velocities without constraints               kernels/bodies/motion.py
 3  rows of joints                                           kernels/bodies/joint_rows.py
 4  contacts, matched with those of the step before          contact/detector.py, kernels/contact/rows.py
-5  velocities and impulses of the step                      contact/solver.py
+5  velocities and impulses of the step                      contact/solver.py, contact/yielding.py
 6  impacts, before 5 or within the step                     contact/impacts.py
 7  account, broken joints, next node
 8  islands that fall asleep; 1 and 4 wake them              contact/sleep.py
@@ -23,6 +23,7 @@ from dalembert.contact.machine_rows import Rows
 from dalembert.contact.settings import Report, Settings
 from dalembert.contact.sleep import Sleep
 from dalembert.contact.tables import BROKEN
+from dalembert.contact.yielding import Yielding
 from dalembert.kernels.bodies import motion
 from dalembert.kernels.bodies.joint_rows import joint_forces, keep_rates, rotor_energy
 from dalembert.kernels.bodies.loads import load_potential
@@ -45,6 +46,7 @@ class Machine(Rows):
     def __init__(self, model: Any, settings: Settings):
         super().__init__(model, settings)
         self.impacts, self.sleep = Impacts(self), Sleep(self)
+        self.yielding = Yielding(self.bodies.lengths, settings.tol, self.options.interior_tol)
 
     def start(self, q: Array, v: Array) -> None:
         """Begin from q and v of the model, awake."""
@@ -130,7 +132,8 @@ class Machine(Rows):
         fine = motion.advance(h, way, self.mode, self.states)
         if way is not self.x:
             motion.kick(h, self.x, self.mode, self.states)
-        self.account[NUMERICAL] += self.kinetic() - h * float(self.bodies.weight @ way[: 6 * self.n])
+        fallen = float((self.bodies.weight * way[: 6 * self.n]).sum())  # not by BLAS: it starts threads for long vectors, which spin
+        self.account[NUMERICAL] += self.kinetic() - h * fallen
         self._store(1.0)
         return bool(fine)
 
@@ -157,7 +160,7 @@ class Machine(Rows):
         if self.constraints + n == 0:
             self.x[:] = self.free
             return
-        result = self.solver.solve(self._problem(n))
+        result = self.yielding.solve(self.solver, self._problem(n), self.h)
         self.x[:] = result.x
         found.residual = max(found.residual, result.residual)
         found.first = result.first

@@ -3,6 +3,7 @@
     @kernel                      a compiled function, specialised by its arguments on first use
     @inline                      the same, but copied into its callers: for the small helpers of an inner loop
     @disjoint                    as @inline, for loops over arrays that do not overlap
+    @wide                        as @kernel, for roots that move six numbers at a time: straight-line arithmetic is put into vectors
     @apart                       the same, but never copied into its callers: for what is large and called from several places
     @far(SIG)                    a kernel of one signature that is compiled when it is first called, however large its callers
     @slotted(SIG)                a far kernel that data choose: slot_of(function) is its number, by_slot(name, SIG) makes call(number, ...)
@@ -87,11 +88,11 @@ def _plain(function: Callable[..., Any], cache: bool = True, **options: Any) -> 
         return _njit(cache=True, **_OPTIONS, **options)(function)
 
 
-def _lean(function: Callable[..., Any], apart: bool = False, disjoint: bool = False, **options: Any) -> Any:
+def _lean(function: Callable[..., Any], apart: bool = False, disjoint: bool = False, wide: bool = False, **options: Any) -> Any:
     if JIT_DISABLED:
         return function
     chosen = {"nopython": True, "forceinline": False, **_OPTIONS, **_NO_REFERENCES, **options}  # what is not chosen, callers hand down
-    return LeanDispatcher(function, chosen, _keep, _say, apart, disjoint)
+    return LeanDispatcher(function, chosen, _keep, _say, apart, disjoint, wide)
 
 
 def _keep(dispatcher: LeanDispatcher) -> None:
@@ -120,6 +121,14 @@ def inline(function: Callable[..., Any]) -> Any:
 def disjoint(function: Callable[..., Any]) -> Any:
     """As `inline`, where no array that is written overlaps another argument: loops need not ask, which short ones would take long for."""
     return _lean(function, disjoint=True, forceinline=True)
+
+
+def wide(function: Callable[..., Any]) -> Any:
+    """A root whose straight-line arithmetic is put into vectors (LLVM's SLP, which Numba leaves out), that of all code linked into it.
+
+    Measured on the block factor of contacts: 38 ns for a product of 6 x 6 blocks, 17 ns so; compiling takes no longer.
+    """
+    return _lean(function, wide=True)
 
 
 def apart(function: Callable[..., Any]) -> Any:

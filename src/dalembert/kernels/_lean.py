@@ -36,6 +36,7 @@ class LeanLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Code of one function. Inner code stays raw; a root gathers the raw code of everything below it."""
 
     inner = False
+    wide = False
 
     def add_llvm_module(self, ll_module: Any) -> None:
         """Take code in as it is: passes over single functions are repeated by those over the whole."""
@@ -100,7 +101,7 @@ class LeanLibrary(JITCodeLibrary):  # type: ignore[misc]
         """One round of all passes. Numba's first, cheap one serves reference counts, of which kernels have none; it inlines before anything
         is simplified, which makes the rest slow (measured: 40 % of the time)."""
         self._final_module.data_layout = self._codegen._data_layout
-        passes, builder = self._codegen._module_pass_manager()
+        passes, builder = self._codegen._module_pass_manager(**({"slp_vectorize": True} if self.wide else {}))
         passes.run(self._final_module, builder)
 
     def adopt(self, module: Any) -> None:
@@ -132,18 +133,26 @@ def _names(module: Any) -> Any:
 class LeanCompiler(compiler.Compiler):  # type: ignore[misc]
     """Numba's pipeline, shortened, with our library."""
 
+    wide = False
+
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, args: Any, return_type: Any, flags: Any, locals: Any):
         super().__init__(remembering(typingctx), targetctx, library, args, return_type, flags, locals)
         self.state.targetctx = loaded(self.state.targetctx)
         if library is None:
             own = LeanLibrary(targetctx.codegen(), "kernel")
             own.enable_object_caching()
-            own.inner = flags.no_compile
+            own.inner, own.wide = flags.no_compile, self.wide
             self.state.library = own
 
     def define_pipelines(self) -> Any:
         """What kernels need of Numba's passes."""
         return [lean_passes(self.state)]
+
+
+class WideCompiler(LeanCompiler):
+    """The same for roots whose straight-line arithmetic is put into vectors."""
+
+    wide = True
 
 
 class _RootCompiler(_FunctionCompiler):  # type: ignore[misc]
@@ -190,11 +199,12 @@ class LeanDispatcher(CPUDispatcher):  # type: ignore[misc]
         announce: Callable[[Any], None],
         apart: bool = False,
         disjoint: bool = False,
+        wide: bool = False,
     ):
         super().__init__(py_func, {}, targetoptions, LeanCompiler)
         self._apart = apart
         self._keep = keep
-        self._compiler = _RootCompiler(py_func, self.targetdescr, targetoptions, {}, LeanCompiler)
+        self._compiler = _RootCompiler(py_func, self.targetdescr, targetoptions, {}, WideCompiler if wide else LeanCompiler)
         self._compiler.announce = lambda: announce(self)
         self._inner_compiler = _InnerCompiler(py_func, self.targetdescr, targetoptions, {}, LeanCompiler)
         self._inner_compiler.disjoint = disjoint

@@ -165,5 +165,10 @@ def free(loop: Loop) -> Free:
         spins = [Measure(f"{x} spin", at.SPIN, b=e) for x, e in zip("xyz", np.eye(3), strict=True)]
         strains = [Measure(f"{x} rotation", at.VECTOR, e) for x, e in zip("xyz", np.eye(3), strict=True)]
         return Free([], spins, strains, Measure("angle", at.BEND), [Measure("spin", at.SPEED)])
+    if loop.kind == "path":
+        return Free([Measure(x, at.SHIFT, e) for x, e in zip("xyz", np.eye(3), strict=True)], [], [], None, [])
+    if loop.kind == "orientation":
+        parts = [Measure(f"{x} turn", at.TILT, e) for x, e in zip("xyz", np.eye(3), strict=True)]
+        return Free([Measure("scalar", at.SCALAR), *parts], [], [], None, [])
     found = _coordinates(loop) if loop.kind in KINDS else []
     return Free(found, found, found, found[0] if found else None, found)

@@ -2,8 +2,10 @@
 
     of a joint            on                       law          numbers
     what it holds         residuals                BILATERAL    eps = compliance, tau = damping_time; 0: the defaults
+      with max_force      the same, row by row     BOXED        without bounds: contact/yielding.py holds their length
       with force limits   the same, row by row     BOXED        UNILATERAL where the range is (-inf, 0) or (0, inf): a rope, a prop
     drive                 coordinate - f(t)        BILATERAL    the defaults; BOXED with drive limits
+    path                  place - (f, g, h)(t)     BILATERAL    a drive of three coordinates; of an orientation three rows on four
     velocity              rate - f(t + h/2)        BILATERAL    the same
     greatest velocity     rho - rate, rho + rate   UNILATERAL   (10.48); of a ball joint rho - |spin|, along the spin of the node, of a
                                                                 free one rho - |v|, along v
@@ -76,6 +78,7 @@ class Writer:
     couplings: list[list[float]] = field(default_factory=list)
     coupled: dict[str, tuple[str, str]] = field(default_factory=dict)  # coupling -> joints
     companions: int = 0
+    lengths: list[tuple[int, int, float]] = field(default_factory=list)  # first row, number of rows, greatest length of their force
 
     def __post_init__(self) -> None:
         self.motor_records = [at.MOTOR.filled(MOTOR_JOINT=-1) for _ in self.motors]
@@ -88,7 +91,7 @@ class Writer:
         directions = free(loop)
         for m in directions.rates:  # first of all, in their order: what controls and kernels/bodies/coordinates.py speak of
             self._measure(m)
-        self._hold([(m, m.label, {"MODE": at.POSITION, **soft}) for m in held(loop)], loop.force_limits)
+        self._hold([(m, m.label, {"MODE": at.POSITION, **soft}) for m in held(loop)], loop.force_limits, (loop.max_force, loop.max_torque))
         self._drive(loop, directions.coordinates, directions.rates)
         self._act(loop, directions.rates, directions.strains)
         if loop.limits is not None and directions.bounded is not None:
@@ -179,8 +182,13 @@ class Writer:
         joint, last = len(self.joints), len(self.rows)
         self.constraints.append(at.CONSTRAINT.filled(OF_JOINT=joint, LAW=law, FIRST_ROW=start, LAST_ROW=last, HOLDS=holds))
 
-    def _hold(self, rows: list[tuple[Measure, str, dict[str, float]]], limits: tuple[float, float] | None) -> None:
-        """What a joint holds to zero: together, or row by row within the forces of its limits."""
+    def _hold(
+        self, rows: list[tuple[Measure, str, dict[str, float]]], limits: tuple[float, float] | None, most: tuple[float, float]
+    ) -> None:
+        """What a joint holds to zero: together, or row by row within the forces of its limits. most: lengths of force and torque."""
+        if max(most) > 0.0:
+            self._hold_by_length(rows, most)
+            return
         if limits is None:
             self._constrain(BILATERAL, rows, holds=True)
             return
@@ -192,15 +200,38 @@ class Writer:
             else:
                 self._constrain(BOXED, [(measure, label, {**numbers, "LEAST": least, "GREATEST": greatest})], holds=True)
 
+    def _hold_by_length(self, rows: list[tuple[Measure, str, dict[str, float]]], most: tuple[float, float]) -> None:
+        """Rows of forces and rows of torques, of which one kind, or both, have a greatest length."""
+        for length, forces in zip(most, (True, False), strict=True):
+            own = [row for row in rows if (row[0].what in (at.SHIFT_WORLD, at.SHIFT, at.DISTANCE)) == forces]
+            if length == 0.0 and own:
+                self._constrain(BILATERAL, own, holds=True)
+            elif own:
+                self.lengths.append((len(self.rows), len(own), length))
+                for row in own:
+                    self._constrain(BOXED, [row], holds=True)
+
     def _drive(self, loop: Loop, coordinates: list[Measure], rates: list[Measure]) -> None:
         """Prescribed coordinates and rates."""
         law, least, greatest = (BILATERAL, -np.inf, np.inf) if loop.drive_limits is None else (BOXED, *loop.drive_limits)
+        if loop.kind == "orientation" and loop.drive is not None:
+            self._turn(law, {"LEAST": least, "GREATEST": greatest}, coordinates, list(loop.drive.values()))
+            return
         wanted = [(coordinates[k], f"drive of {coordinates[k].label}", at.POSITION, f) for k, f in (loop.drive or {}).items()]
         wanted += [(rates[k], f"drive of the rate of {rates[k].label}", at.VELOCITY, f) for k, f in (loop.velocity or {}).items()]
         for measure, label, mode, drive in wanted:
             target = {"TARGET": len(self.motors) + len(self.drives), "GAIN": 1.0, "LEAST": least, "GREATEST": greatest}
             self._constrain(law, [(measure, label, {**self._default(mode), **target})])
             self.drives.append(drive)
+
+    def _turn(self, law: int, bounds: dict[str, float], quaternion: list[Measure], drives: list[Drive | TableDrive]) -> None:
+        """Rows that turn the child as four functions say: kernels/bodies/following.py."""
+        for m in quaternion:
+            self._measure(m)
+        given = {**self._default(at.FOLLOWING), **bounds, "TARGET": len(self.motors) + len(self.drives), "GAIN": 1.0}
+        for i, x in enumerate("xyz", 1):
+            self._constrain(law, [(quaternion[0], f"drive of {x} turn", {**given, "SLOTS": i})])
+        self.drives += drives
 
     def _limit_rates(self, speeds: list[Measure], most: float) -> None:
         """No rate beyond `most`, either way; the speeds of balls and of free bodies are never negative."""
@@ -265,7 +296,7 @@ class Writer:
             table += len(drive.coefficients)
         starts_of = table + np.concatenate([[0], np.cumsum([len(c) for c in self.couplings])])
         for record in self.rows:
-            if record[at.MODE] >= at.COUPLED:
+            if record[at.MODE] in (at.COUPLED, at.PICKED):
                 record[at.OTHER] = float(starts_of[int(record[at.OTHER])])
         header = [len(part) for part in parts] + starts[:-1]
         words = ("JOINTS", "MEASURES", "CONSTRAINTS", "ROWS", "MOTORS", "DRIVES")

@@ -89,6 +89,7 @@ class BodySystem:
     rows: tuple[tuple[str, str], ...]
     coupled: dict[str, tuple[str, str]]  # coupling -> the joints that it couples
     coordinates: dict[tuple[str, int], int]  # (joint, number of its coordinate) -> measure, where something acts on the joint
+    lengths: tuple[tuple[int, int, float], ...]  # first row, number of rows, greatest length of their force
     drives: tuple[Drive | TableDrive, ...]  # machine code lives as long as these
     system: Array  # kernels/bodies/layout.py
     tree: Array  # the same machine for `kernels/bodies/loads.py`; empty where no force acts beside gravity
@@ -158,6 +159,7 @@ def compile_bodies(model: Model, eps: float = EPS, steps: float = STEPS, margin:
         strength=np.array([strengths.get(name, (np.inf, np.inf)) for name in writer.joint_names]).reshape(-1, 2),
         measures=tuple(writer.measure_labels),
         rows=tuple(writer.row_labels),
+        lengths=tuple(writer.lengths),
         coupled=writer.coupled,
         coordinates=writer.coordinates,
         drives=tuple(writer.drives),

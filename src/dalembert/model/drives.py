@@ -108,6 +108,37 @@ def build(owner: str, kind: JointKind, given: Any, rates: bool = False) -> dict[
     return dict(sorted(found.items()))
 
 
+def build_all(owner: str, kind: str, names: tuple[str, ...], given: Any) -> dict[int, Drive | TableDrive]:
+    """{number: Drive} of a kind that is its drives: from one function of so many numbers, from so many functions, or file data."""
+    whole = f"one function of {len(names)} numbers, {', '.join(names)}, or {len(names)} functions"
+    if given is None:
+        raise ModelError(f"{owner}: a {kind} needs a drive; expected {whole}.")
+    if callable(given):
+        given = [_part_of(owner, whole, given, len(names), k) for k in range(len(names))]
+    parts = list(given.items() if isinstance(given, Mapping) else enumerate(given) if np.iterable(given) else [])
+    if sorted(str(k) for k, _ in parts) != [str(k) for k in range(len(names))]:
+        raise ModelError(f"{owner}: drive is {given!r}; expected {whole}.")
+    found = {int(k): _drive(owner, f) for k, f in sorted(parts, key=lambda part: int(part[0]))}
+    if kind == "orientation" and not sum(float(f(0.0)[0]) ** 2 for f in found.values()) > 0.0:
+        raise ModelError(f"{owner}: the quaternion of its drive is 0 at t = 0; expected {whole}, not all 0.")
+    return found
+
+
+def _part_of(owner: str, whole: str, function: Any, count: int, k: int) -> Any:
+    """The function of one of the numbers."""
+    return lambda t: _numbers(owner, whole, function(t), count)[k]
+
+
+def _numbers(owner: str, whole: str, found: Any, count: int) -> list[Any]:
+    """What a function of several numbers returned."""
+    import casadi as ca
+
+    parts = ca.vertsplit(found) if isinstance(found, ca.SX) and found.is_vector() else list(found) if np.iterable(found) else []
+    if len(parts) != count:
+        raise ModelError(f"{owner}: its drive returns {found!r}; expected {whole}.")
+    return parts
+
+
 def _coordinate(owner: str, kind: JointKind, which: Any) -> int:
     """Number of a coordinate; in files it is written as text."""
     k = int(which) if isinstance(which, str) and which.isdigit() else which

@@ -66,7 +66,7 @@ def acting(model: Model) -> set[str]:
         found.add("velocity drive")
     if any(x.max_velocity > 0.0 for x in joints):
         found.add("velocity limits")
-    if any(x.force_limits is not None or x.drive_limits is not None for x in joints):
+    if any(x.force_limits is not None or x.drive_limits is not None or x.max_force > 0.0 or x.max_torque > 0.0 for x in joints):
         found.add("force limits")
     if can_touch(model):
         found.add("contact")
@@ -158,7 +158,7 @@ REMOVALS: dict[str, Callable[[Model], None]] = {
     "strength": _of_both(strength=0.0, torque_strength=0.0),
     "velocity drive": _of_both(velocity=None),
     "velocity limits": _of_both(max_velocity=0.0),
-    "force limits": _of_both(force_limits=None, drive_limits=None),
+    "force limits": _of_both(force_limits=None, drive_limits=None, max_force=0.0, max_torque=0.0),
     "nonholonomic": lambda m: m._nonholonomic.clear(),
 }
 

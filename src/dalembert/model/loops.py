@@ -9,7 +9,7 @@ rotation vector from the wanted to the actual orientation, the residuals are
     revolute     d, t                     5       distance    |d| - length                1
     prismatic    d across the axis, w     5       coupling    q_child - p(q_parent)       1
     cylindrical  d across, t              4       homokinetic d, a.w                      4
-    slot         d across the axis        2
+    slot         d across the axis        2       path, orientation   none: where their drives say
 
 with p a polynomial: a coupling joins two joints of one degree of freedom. A whole d is given in world axes. The tilt has two rows, k a.b
 for the two directions b across the child's axis c, k = sqrt(2/(1 + a.c)): together 2 sin(angle/2), which is 0 where the axes agree and
@@ -17,6 +17,11 @@ nowhere else, least of all where they are opposite (kernels/tree/constraints.py)
 turns that meet it are turns of a universal joint. A
 homokinetic joint bends about every direction across its axis and does not twist: both shafts turn at one rate. A slot holds a point on a
 line of the parent; in a plane mechanism it is the pin, without the rows that the plane makes redundant.
+
+What moves by itself (lacoursiere2007, 14.11): the point of the child follows a path in the parent, d = (x, y, z)(t) in axes of the parent,
+a ball joint whose anchor moves; the child is turned against the parent as a quaternion (w, x, y, z)(t) says, of any length, from where it
+stands at the reference configuration (with `turn`: from there). Both are drives, three and four functions, which are known to body
+coordinates alone.
 """
 
 from __future__ import annotations
@@ -42,10 +47,12 @@ ONE = np.array([1.0, 0.0, 0.0, 0.0])
 #: what acts along the free directions of a loop joint and how it gives way, as of a joint of the tree (model/parts.py)
 ACTING = (
     "damping", "friction", "stiffness", "limits", "rest", "armature", "max_velocity", "compliance", "damping_time", "strength",
-    "torque_strength", "force_limits", "drive_limits",
+    "torque_strength", "max_force", "max_torque", "force_limits", "drive_limits",
 )  # fmt: skip
 ON_COORDINATES = ACTING[:7]  # those that a kind without coordinates does not take
 RANGES = ("force_limits", "drive_limits")
+#: kinds that are drives alone, and the names of their functions
+LED = {"path": ("x", "y", "z"), "orientation": ("w", "x", "y", "z")}
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,8 @@ class Loop:
     Where these close loops (of a machine cut free: all), it is known to body coordinates alone, and `errors` leaves it out.
     damping, friction, stiffness, limits, rest, armature: as of a joint of the same kind, on the coordinates of model/loop_coordinates.py,
     with angles in (-pi, pi]; kinds that are loops alone have no coordinates and take none. compliance, damping_time, strength: of all kinds
-    but couplings, which no force can break. drive, velocity, max_velocity, force_limits, drive_limits, torque_strength: as of a joint.
+    but couplings, which no force can break. drive, velocity, max_velocity, force_limits, drive_limits, torque_strength,
+    max_force, max_torque: as of a joint.
     """
 
     name: str
@@ -83,6 +91,8 @@ class Loop:
     strength: float = 0.0
     drive: dict[int, drives.Drive | drives.TableDrive] | None = None
     torque_strength: float = 0.0
+    max_force: float = 0.0
+    max_torque: float = 0.0
     max_velocity: float = 0.0
     velocity: dict[int, drives.Drive | drives.TableDrive] | None = None
     force_limits: tuple[float, float] | None = None
@@ -134,6 +144,8 @@ class Loop:
             **_acting(owner, kind, acting),
         )
         part_module.check_bounds(owner, kind, loop)
+        if kind in LED and loop.force_limits is not None:
+            raise ModelError(f"{owner}: force_limits are {loop.force_limits}, but a {kind} is driven; expected drive_limits.")
         if kind == "distance":
             value = np.linalg.norm(there - here) if length is None else length
             object.__setattr__(loop, "length", validate.number(owner, "length", value, 0.0, strict=True))
@@ -176,7 +188,7 @@ def _acting(owner: str, kind: str, given: dict[str, Any]) -> dict[str, Any]:
         raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no {named}; kinds that do: {able}.")
     if coordinates is not None:
         part_module.check_kind(owner, coordinates, limits, found.get("stiffness", 0.0), found.get("rest", 0.0))
-    for what in ("strength", "torque_strength"):
+    for what in ("strength", "torque_strength", "max_force", "max_torque"):
         if kind == "coupling" and found.get(what, 0.0) > 0.0:
             raise ModelError(f"{owner}: {what} is {found[what]}, but a coupling hands on no force that could break it; expected 0.")
     return {**found, "limits": limits}
@@ -184,6 +196,8 @@ def _acting(owner: str, kind: str, given: dict[str, Any]) -> dict[str, Any]:
 
 def _drive(owner: str, kind: str, given: Any, rates: bool = False) -> dict[int, drives.Drive | drives.TableDrive] | None:
     """What drives the coordinates of a loop joint."""
+    if kind in LED and not rates:
+        return drives.build_all(owner, kind, LED[kind], given)
     if given is not None and kind not in part_module.KINDS:
         raise ModelError(f"{owner}: a {kind} loop has no coordinates of its own, so it takes no drive.")
     return None if given is None else drives.build(owner, part_module.KINDS[kind], given, rates)
@@ -266,6 +280,8 @@ RESIDUALS: dict[str, tuple[Rows, ...]] = {  # a coupling is a matter of q alone
     "slot": (shift_across,),
     "distance": (stretched,),
     "coupling": (),
+    "path": (),
+    "orientation": (),
 }
 
 
@@ -297,6 +313,8 @@ def errors(model: Model, q: Array) -> dict[str, Array]:
         if loop.kind == "coupling":
             if loop.child in at:
                 out[loop.name] = _uncoupled(loop, q, at)
+            continue
+        if not RESIDUALS[loop.kind]:
             continue
         d = point_in_world(model, found, loop.child, loop.point) - point_in_world(model, found, loop.parent, loop.anchor)
         child = _since(found, model.body(loop.child), loop.turn)

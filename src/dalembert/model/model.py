@@ -21,7 +21,7 @@ from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
 from dalembert.model.joints import KINDS
 from dalembert.model.loop_building import ORIGIN
-from dalembert.model.loops import ACTING, Loop
+from dalembert.model.loops import ACTING, LED, Loop
 from dalembert.model.materials import Contact, Contacts
 from dalembert.model.motors import Motor
 from dalembert.model.nonholonomic import CONSTRAINTS, ON_VELOCITIES, Nonholonomic, Nonholonomics, check_more
@@ -146,6 +146,8 @@ class Model(
         strength: float = 0,
         drive: Any = None,
         torque_strength: float = 0,
+        max_force: float = 0,
+        max_torque: float = 0,
         max_velocity: float = 0,
         velocity: Any = None,
         force_limits: Any = None,
@@ -163,14 +165,16 @@ class Model(
         model/drives.py. velocity: the same for the rate of the coordinate (of a ball joint: {0: f, 1: g, 2: h} for its spins, child axes).
         max_velocity (m/s, rad/s): no coordinate goes faster (of a free joint: its centre of mass); 0: no limit. force_limits,
         drive_limits: greatest force, or (least, greatest), of every row by which the joint holds, and of what drives it; (-inf, 0) makes
-        a rope of a distance.
+        a rope of a distance. max_force (N), max_torque (N m): greatest length of force and torque by which it holds; 0: no limit.
 
         Kinds that own no coordinates, whatever joint the child has: rolling (radius, normal, point, contact; axis: the axle, None: a ball),
         knife-edge (axis: across the blade), distance (point, length), gear (parent and child are joints, q_child = ratio q_parent),
-        homokinetic, slot (point); see model/nonholonomic.py and model/loops.py. The axis of all others is (0, 0, 1) unless given.
+        homokinetic, slot (point), path (point) and orientation, which are drives: three and four functions, or one of so many numbers; see
+        model/nonholonomic.py and model/loops.py. The axis of all others is (0, 0, 1) unless given.
         """
         self._change()
-        soft = {"compliance": compliance, "damping_time": damping_time, "strength": strength, "torque_strength": torque_strength}
+        soft: dict[str, Any] = {"compliance": compliance, "damping_time": damping_time, "strength": strength}
+        soft |= {"torque_strength": torque_strength, "max_force": max_force, "max_torque": max_torque}
         numbers = {"damping": damping, "friction": friction, "stiffness": stiffness, "armature": armature, **soft}
         numbers["max_velocity"] = max_velocity
         driven = {"velocity": velocity, "force_limits": force_limits, "drive_limits": drive_limits}
@@ -180,7 +184,7 @@ class Model(
         if kind in CONSTRAINTS:
             acting = {**numbers, "limits": limits, "rest": rest, "axis2": axis2, "drive": drive, **driven}
             if kind not in ON_VELOCITIES:
-                soft["force_limits"] = force_limits
+                soft |= {"force_limits": force_limits, **({"drive": drive, "drive_limits": drive_limits} if kind in LED else {})}
                 acting, more = {k: x for k, x in acting.items() if k not in soft}, {**more, **soft}
             return self._constrain(name, kind, parent, child, anchor, axis, acting, more)
         axis = (0, 0, 1) if axis is None else axis

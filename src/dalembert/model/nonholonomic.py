@@ -43,6 +43,8 @@ CONSTRAINTS: dict[str, tuple[str, ...]] = {
     "gear": ("ratio",),
     "homokinetic": (),
     "slot": ("point",),
+    "path": ("point",),
+    "orientation": (),
 }
 ON_VELOCITIES = ("rolling", "knife-edge")
 
@@ -149,7 +151,7 @@ class Nonholonomics(Loops):
         if given:
             raise ModelError(f"joint {name!r}: a {kind} joint has no coordinates of its own, so it takes no {', '.join(given)}.")
         if kind == "gear":
-            words = ("compliance", "damping_time", "strength", "torque_strength", "force_limits")
+            words = ("compliance", "damping_time", "strength", "torque_strength", "max_force", "max_torque", "force_limits")
             soft = {what: more[what] for what in words if what in more}
             return self.add_loop(name, "coupling", parent, child, polynomial=(0.0, _ratio(name, more)), **soft)
         if kind not in ON_VELOCITIES:

@@ -17,8 +17,9 @@ from dalembert.model.shapes import Shape
 WORLD = "world"
 DRIVEN = ("drive", "velocity")
 #: what bounds motion and force of a joint
-BOUNDS = ("max_velocity", "velocity", "force_limits", "drive_limits", "torque_strength")
-NEVER = ("max_velocity", "force_limits", "drive_limits", "torque_strength")  # left out of data where they are 0 or None
+BOUNDS = ("max_velocity", "velocity", "force_limits", "drive_limits", "torque_strength", "max_force", "max_torque")
+#: left out of data where they are 0 or None
+NEVER = ("max_velocity", "force_limits", "drive_limits", "torque_strength", "max_force", "max_torque")
 
 
 def check_name(what: str, name: Any) -> str:
@@ -110,6 +111,7 @@ class Joint:
     centre of mass. 0: no limit.
     force_limits: (least, greatest) force (N, N m) of every row by which the joint holds; beyond, it gives way.
     drive_limits: the same of what drives its coordinates.
+    max_force (N), max_torque (N m): greatest length of the force and of the torque by which it holds, in any direction; 0: no limit.
     """
 
     name: str
@@ -130,6 +132,8 @@ class Joint:
     strength: float = 0.0
     drive: dict[int, drives.Drive | drives.TableDrive] | None = None
     torque_strength: float = 0.0
+    max_force: float = 0.0
+    max_torque: float = 0.0
     max_velocity: float = 0.0
     velocity: dict[int, drives.Drive | drives.TableDrive] | None = None
     force_limits: tuple[float, float] | None = None
@@ -144,6 +148,7 @@ class Joint:
     def gives_way(self) -> bool:
         """Whether a fixed joint is more than a weld: it bends, yields or breaks."""
         bounded = self.strength > 0.0 or self.torque_strength > 0.0 or self.force_limits is not None
+        bounded = bounded or self.max_force > 0.0 or self.max_torque > 0.0
         return bounded or self.compliance > 0.0 or self.damping_time > 0.0
 
     @classmethod
@@ -221,6 +226,8 @@ def check_bounds(owner: str, kind: str, joint: Any) -> None:
                 raise ModelError(f"{owner}: {what} is {getattr(joint, what)!r}, but a {kind} joint holds nothing; expected none.")
     if joint.drive_limits is not None and joint.drive is None and joint.velocity is None:
         raise ModelError(f"{owner}: drive_limits are {joint.drive_limits}, but nothing drives it; expected drive or velocity.")
+    if joint.force_limits is not None and (joint.max_force > 0.0 or joint.max_torque > 0.0):
+        raise ModelError(f"{owner}: force_limits bound every row, max_force and max_torque their length; expected one of them.")
     both = sorted({*(joint.drive or {})} & {*(joint.velocity or {})})
     if both:
         raise ModelError(f"{owner}: drive and velocity both prescribe coordinate {both[0]}; expected one of them.")

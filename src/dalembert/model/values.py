@@ -3,7 +3,7 @@
     part            values
     body            mass, inertia, com                                   the others of a body stay: inertia does not follow mass
     joint           damping, friction, stiffness, armature, limits, rest, compliance, damping_time, strength, torque_strength,
-                    max_velocity, force_limits, drive_limits; drive and velocity of a driven one
+                    max_force, max_torque, max_velocity, force_limits, drive_limits; drive and velocity of a driven one
     loop joint      the same; length of a distance
     force           what it says of itself: Wrench force, torque; Damper angular, linear; Spring stiffness, rest_length, damping
     motor           limit, gear, kp, kv

@@ -64,6 +64,24 @@ def test_the_pattern_is_that_of_elimination(bodies):
 
 
 @pytest.mark.nojit
+@pytest.mark.parametrize("bodies", [random_graph(0), grid(7)], ids=["random", "grid"])
+def test_what_a_row_needs_lies_right_before_it(bodies):
+    """A postorder of the elimination tree: all rows below k in the tree are the places just before k, without a gap."""
+    _, p = analysed(49, bodies)
+    count = int(p.size[0])
+    size = np.ones(count, dtype=int)
+    for k in range(count):
+        if p.start[k] < p.start[k + 1]:
+            size[p.column[p.start[k]]] += size[k]
+    for k in range(count):
+        below = {k}
+        for j in range(k - 1, -1, -1):
+            if p.start[j] < p.start[j + 1] and p.column[p.start[j]] in below:
+                below.add(j)
+        assert below == set(range(k - size[k] + 1, k + 1))
+
+
+@pytest.mark.nojit
 def test_a_tree_has_no_fill():
     rng = np.random.default_rng(0)
     bodies = np.array([(rng.integers(0, k), k) for k in range(1, 60)])

@@ -12,6 +12,7 @@ stiffness k and drag c is eps = 1/k, tau = c/k; a damper c is gamma = 1/c; dry f
 that turns with a coordinate takes the impulse -lam = a (rate - last rate): the same step as with J^T a J in the mass matrix, which would
 couple bodies there. The last rate is that of the row itself, since J turns with the bodies.
 
+A turn that is given as a whole: kernels/bodies/following.py.
 A velocity drive asks for its rate in the middle of the step. A velocity limit (10.48) is a unilateral VELOCITY row: rest = -sign (the
 greatest rate), b > 0.
 
@@ -28,6 +29,7 @@ import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.bodies.couplings import write_coupled
+from dalembert.kernels.bodies.following import write_following
 from dalembert.kernels.bodies.layout import (
     ACROSS,
     ARM_A,
@@ -43,6 +45,7 @@ from dalembert.kernels.bodies.layout import (
     CONSTRAINTS,
     COUPLED,
     FIRST_ROW,
+    FOLLOWING,
     GAIN,
     GAMMA,
     GREATEST,
@@ -107,7 +110,10 @@ def write_row(system, at, r, h, x, law, body_a, body_b, values, J_measures, targ
     if which >= 0:
         target, rate = system[at + GAIN] * targets[which], system[at + GAIN] * rates[which]
     g = 0.0
-    if mode >= COUPLED:
+    if mode == FOLLOWING:
+        g, rate = write_following(system, at, r, values, J_measures, targets, rates, J)
+        rate *= -sign
+    elif mode >= COUPLED:
         g = write_coupled(system, at, r, mode, body_a, body_b, values, J_measures, x, J)
     else:
         for k in range(12):

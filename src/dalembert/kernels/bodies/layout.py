@@ -34,10 +34,12 @@ HEIGHT = 15  # wheel or ball of radius `value`, centre at the place on B, axle b
 HEADING = 16  # rate alone: velocity of its lowest point along the heading (of a ball: c, fixed in A)
 SIDEWAYS = 17  # rate alone: velocity of its lowest point along normal x heading
 BLADE = 18  # rate alone: velocity of the place on B along b
+SCALAR = 19  # 2 q_s
 
 # what a row asks of a measure
 POSITION, VELOCITY, INERTIA = 0, 1, 2
 COUPLED, PICKED = 3, 4  # of a coupling of joints: kernels/bodies/couplings.py
+FOLLOWING = 5  # of a turn that is given: kernels/bodies/following.py
 
 HEADER = Record(
     Part("JOINTS", 1, "number of joints"),
@@ -95,7 +97,7 @@ CONSTRAINT_SIZE = CONSTRAINT.size
 
 ROW = Record(
     Part("OF_MEASURE", 1, "what it is on"),
-    Part("MODE", 1, "POSITION, VELOCITY, INERTIA, COUPLED or PICKED"),
+    Part("MODE", 1, "POSITION, VELOCITY, INERTIA, COUPLED, PICKED or FOLLOWING"),
     Part("SIGN", 1, "1 or -1: residual = sign (measure - rest - gain target)"),
     Part("REST", 1, "see above; of a velocity row: the rate that it asks for, or that bounds it"),
     Part("TARGET", 1, "which target; -1: none"),
@@ -109,7 +111,7 @@ ROW = Record(
     Part("GREATEST", 1, "and greatest"),
     Part("MARGIN", 1, "of a unilateral row: it is asleep while its residual is larger, and too large to vanish within the step"),
     Part("OTHER", 1, "of a coupling: where its record starts"),
-    Part("SLOTS", 1, "of a PICKED row: which slot of the companion, of a COUPLED one: how many"),
+    Part("SLOTS", 1, "of a PICKED row: which slot of the companion, of a COUPLED one: how many; of a FOLLOWING one: which axis, 1 to 3"),
     Part("ACROSS", 1, "1: dry friction across the slip, a drag of GREATEST over the speed that its measure has as a value"),
 )
 OF_MEASURE, MODE, SIGN, REST, TARGET, GAIN, COMPLIANCE, TAU, STEPS, GAMMA, ARMATURE, LEAST, GREATEST, MARGIN, OTHER, SLOTS, ACROSS = (

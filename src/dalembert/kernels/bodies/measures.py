@@ -22,6 +22,7 @@ With d from the place on A to that on B, p_A, p_B the joint frames in the world,
     SPEED        (no value)                n along omega_B - omega_A as it is; 0 where nothing turns
     SLIP         |omega_B - omega_A|       n along it, or across it
     PACE         (no value)                f along the velocity of the centre of mass of B; 0 where it rests
+    SCALAR       2 q_s                     n = -R(p_B) q_v
     HEIGHT ...   lowest point of a wheel or ball: kernels/tree/constraints.py
 
 All hold at every pose, also where the joint does not. Three LOCK rows vanish where the frames agree and nowhere else, two TILT rows across
@@ -60,6 +61,7 @@ from dalembert.kernels.bodies.layout import (
     LOCK,
     MEASURE_SIZE,
     PACE,
+    SCALAR,
     SCALE,
     SECOND,
     SHIFT,
@@ -170,6 +172,8 @@ def turn_of(system, at, what, q, p_a, p_b):
         return component(a, q, p_b)
     if what == BEND:
         return bend(q, p_b)
+    if what == SCALAR:
+        return 2.0 * q[0], rotate(p_b, scale(-1.0, imaginary(q)))
     return 0.0, rotate(p_b, b)  # SPIN
 
 
@@ -272,7 +276,7 @@ def is_angle(what):
 @inline
 def on_places(what):
     """Measures with a force; the others are on orientations alone."""
-    return what <= SHIFT or what == DISTANCE or what >= HEIGHT
+    return what <= SHIFT or what == DISTANCE or HEIGHT <= what <= BLADE
 
 
 @kernel

@@ -62,7 +62,7 @@ from dalembert.kernels.loop import (
     finite,
 )
 from dalembert.kernels.smallmat import dot, sub
-from dalembert.kernels.status import TOO_MANY_EVENTS, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, UNMET
+from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, TOO_MANY_EVENTS, UNMET
 from dalembert.kernels.tree.variational.layout import notes, places
 
 GROW, MORE_EVENTS = -10, -11  # the list of contacts, of events, is too short: the step was not done

@@ -1,5 +1,7 @@
 """Analysis of the graph of bodies: which blocks H = M + J^T W J has, in which order bodies are eliminated, which blocks U has.
 
+The order of least degree is rewritten as a postorder of its elimination tree, in which the parent of row k is its first column: the fill is
+the same, and what a row needs of those above it lies right before it, in cache.
 It is kept from step to step while the pairs are the same, in the same order: see `find_slots`.
 """
 
@@ -96,13 +98,16 @@ def analyse(bodies, pattern, first, adjacency, order, work):
     if blocks == FULL:
         return NO_ROOM
     for k in range(count):
-        work[0, k] = p.body[order[k]]
-        work[1, order[k]] = k
+        work[0, order[k]] = k
+    for t in range(blocks):
+        p.column[t] = work[0, p.column[t]]
+    _postorder(count, p.start, p.column, work[1], work[2], work[3], work[4])
+    _move_rows(count, work[4], p.start, p.column, p.above, p.above_row)
+    for k in range(count):
+        work[0, work[4, k]] = p.body[order[k]]
     for k in range(count):
         p.body[k] = work[0, k]
         p.place[p.body[k]] = k
-    for t in range(blocks):
-        p.column[t] = work[1, p.column[t]]
     _transpose(count, p.start, p.column, p.above, p.above_block, p.above_row, work[2])
     # reading columns in order and writing into rows leaves every row sorted
     for k in range(count):
@@ -115,6 +120,48 @@ def analyse(bodies, pattern, first, adjacency, order, work):
             work[2, k] += 1
     p.size[0], p.size[1], p.size[2] = count, blocks, signature(bodies)
     return OK
+
+
+@kernel
+def _postorder(count, start, column, parent, child, sibling, place):
+    """place[k]: of row k in a postorder of the elimination tree, children in their order. All (count + 1): the last stands above roots."""
+    for k in range(count + 1):
+        child[k] = -1
+    for s in range(count):
+        k = count - 1 - s
+        least = count
+        for t in range(start[k], start[k + 1]):
+            least = min(least, column[t])
+        parent[k], sibling[k], child[least] = least, child[least], k
+    k, reached = child[count], 0
+    while k >= 0:
+        while child[k] >= 0:
+            k = child[k]
+        place[k] = reached
+        reached += 1
+        while sibling[k] < 0 and parent[k] != count:
+            k = parent[k]
+            place[k] = reached
+            reached += 1
+        k = sibling[k]
+
+
+@kernel
+def _move_rows(count, place, start, column, to, spare):
+    """Row k becomes row place[k], its columns likewise. to (count + 1), spare (blocks): working space."""
+    to[0] = 0
+    for k in range(count):
+        to[place[k] + 1] = start[k + 1] - start[k]
+    for k in range(count):
+        to[k + 1] += to[k]
+    for k in range(count):
+        shift = to[place[k]] - start[k]
+        for t in range(start[k], start[k + 1]):
+            spare[t + shift] = place[column[t]]
+    for k in range(count + 1):
+        start[k] = to[k]
+    for t in range(start[count]):
+        column[t] = spare[t]
 
 
 @kernel

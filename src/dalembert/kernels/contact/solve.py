@@ -11,7 +11,7 @@
 `contact/solver.py` puts them together.
 """
 
-from dalembert.kernels._jit import kernel
+from dalembert.kernels._jit import kernel, wide
 from dalembert.kernels.contact.codes import (
     CONE,
     FLOOR,
@@ -94,7 +94,7 @@ def _interior(step, pattern, factor, work, options, info):
     return status
 
 
-@kernel
+@wide
 def run(what, step, pattern, factor, work, options, info):
     """See the head of the file."""
     if what == START:

@@ -22,7 +22,7 @@ from dalembert.kernels.collision.gaps import gaps_along, nearest, put_solids
 from dalembert.kernels.collision.run import GROW, MORE_EVENTS, run
 from dalembert.kernels.collision.tables import NOTES, Room
 from dalembert.kernels.separation import layout as separation
-from dalembert.kernels.status import TOO_MANY_EVENTS, OK
+from dalembert.kernels.status import OK, TOO_MANY_EVENTS
 from dalembert.kernels.tree.variational.layout import state_places
 from dalembert.model import compile_tree
 from dalembert.runs.engines import Chunk, Into, Stopping, times

@@ -324,7 +324,7 @@ class SpookEngine:
 def coordinates_of(plan: Plan) -> Any:
     """Joints of the machine as its user knows it: from the machine, or from the file that the run is read from."""
     known: Any = plan.acting if plan.given is None else plan.given
-    return plan.coordinates or order_of(known)
+    return order_of(known) if plan.coordinates is None else plan.coordinates
 
 
 def places(bodies: Any, nv: int, plan: Plan) -> tuple[Any, int]:
