@@ -475,7 +475,7 @@ def test_bad_walls_and_starts_say_what_is_wrong():
 
 @cache
 def chain():
-    """Four unit beads of radius 0.1 on links of length 1 in a box of 8 x 10 x 14 (leyendecker, 3.3): walls, and pairs that are not linked."""
+    """Four unit beads of radius 0.1 on links of length 1 in a box of 8 x 10 x 14 (leyendecker, 3.3): walls, and pairs without a link."""
     half = np.array([3.9, 4.9, 6.9])
 
     def apart(q, a, b):
