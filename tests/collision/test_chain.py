@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.collision.conftest import beads
 
 import dalembert as dal
-from tests.collision.conftest import beads
 
 #: first impacts, extrapolated to h = 0
 TIMES = np.array([126.704193, 176.794097, 190.793423, 222.064464])
@@ -59,6 +59,7 @@ def test_longer_chains_stay_in_the_box_and_whole(n):
     m = beads(places, box=(side, 4.0, 4.0))
     v0 = np.zeros(3 * n)
     v0[:3], v0[-3:] = (-0.5, 0.5, -0.5), (0.4, 0.6, 0.2)
-    traj = dal.simulate(m, "collision", h=0.05, t_end=40, v0=v0)
+    q0, v0 = m.assemble(m.neutral(), v0)
+    traj = dal.simulate(m, "collision", h=0.05, t_end=40, q0=q0, v0=v0)
     report = traj.report()
     assert len(traj.events.rows) > 3 and report.verdict == "pass", report.text

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.collision.conftest import add_walls, twists
 
 import dalembert as dal
-from tests.collision.conftest import add_walls, twists
 
 
 @pytest.mark.parametrize(("e", "loss"), [(1.0, 0.0), (0.5, 0.294834), (0.0, 0.393112)])

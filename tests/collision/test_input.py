@@ -4,10 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.collision.conftest import ball
 
 import dalembert as dal
 from dalembert.errors import ModelError, OptionError, SimulationError, UnsupportedError
-from tests.collision.conftest import ball
 
 
 def test_bodies_that_overlap_at_the_start_are_refused_by_name():
@@ -59,7 +59,7 @@ def test_flat_hulls_bounce():
 
 
 def test_too_many_impacts_in_a_step_end_the_run_with_their_log():
-    with pytest.raises(SimulationError, match=r"more impacts within one step.*last impacts: t = 1\.3.*'world' and 'ball'") as caught:
+    with pytest.raises(SimulationError, match=r"more impacts within one step.*last impacts: t = \d.*'world' and 'ball'") as caught:
         dal.simulate(ball(1.0, 0.9), "collision", h=0.5, t_end=20, max_impacts=3)
     assert len(caught.value.traj.t) > 2  # nothing is lost
 
