@@ -42,7 +42,7 @@ def yes(fact: bool) -> str:
 
 
 def of_models() -> list[Any]:
-    """Steppers of bodies and trees."""
+    """Steppers of bodies and trees, and those in director coordinates."""
     return [s for s in dal.steppers() if s.system != "lagrangian"]
 
 
@@ -53,7 +53,7 @@ def stepper_table() -> str:
         heads,
         [
             (
-                f"[{s.name}](#stepper-{s.name})",
+                f"[{s.name}](#{anchor(s)})",
                 s.order,
                 s.promise("momentum") or "",
                 s.promise("energy") or "",
@@ -84,8 +84,8 @@ def lagrangian_table() -> str:
 
 
 def anchor(s: Any) -> str:
-    """Name of a stepper's section: bodies and Lagrangians have methods of the same name."""
-    return f"stepper-lagrangian-{s.name}" if s.system == "lagrangian" else f"stepper-{s.name}"
+    """Name of a stepper's section: bodies, Lagrangians and director coordinates have methods of the same name."""
+    return f"stepper-{s.system}-{s.name}" if s.system in ("lagrangian", "directors") else f"stepper-{s.name}"
 
 
 def stepper_sections(steppers: Iterable[Any]) -> str:

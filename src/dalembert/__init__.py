@@ -27,6 +27,7 @@ _PUBLIC = {
     "Spring": "dalembert.model",
     "Motor": "dalembert.model",
     "Lagrangian": "dalembert.lagrangian",
+    "Directors": "dalembert.directors",
     "lcp": "dalembert.complementarity",
     "LCPResult": "dalembert.complementarity",
     "Sphere": "dalembert.model",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from dalembert.comparison import compare, work_precision
     from dalembert.complementarity import LCPResult, lcp
     from dalembert.contracts.check import check_stepper
+    from dalembert.directors import Directors
     from dalembert.errors import (
         ArchiveError,
         AssemblyError,

@@ -26,7 +26,7 @@ class Stepper:
 
     conserves: "quantity: how", how being `exactly`, `bounded` or `bounded (integrable motions)`; quantities: momentum, energy, energy of
     the free body,
-    body momentum (norm), attitude.
+    body momentum (norm), attitude, discrete energy (of the steps, where their length is an unknown).
     """
 
     name: str
@@ -49,6 +49,7 @@ class Stepper:
     proved: bool = False  # of a tree: step sizes are proved, see dal.advise
     family: str = ""  # family whose state the step keeps; by default the one named like the system
     adaptive: bool = False  # the error follows tolerances, not h
+    clocked: bool = False  # nodes have times of their own, not multiples of h
 
     @property
     def engine_name(self) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dalembert.errors import OptionError, UnsupportedError
 
 #: kinds that the library itself brings, and where their classes are
-_HOMES = {"model": "dalembert.model", "lagrangian": "dalembert.lagrangian"}
+_HOMES = {"model": "dalembert.model", "lagrangian": "dalembert.lagrangian", "directors": "dalembert.directors"}
 _kinds: dict[str, type[System]] = {}
 
 
@@ -122,7 +122,9 @@ class System:
 def as_system(given: Any, call: str) -> Any:
     """A system, or an OptionError that names the call."""
     if not isinstance(given, System):
-        raise OptionError(f"{call}: the first argument is {type(given).__name__!r}; expected a Model or a Lagrangian.")
+        raise OptionError(
+            f"{call}: the first argument is {type(given).__name__!r}; expected a Model or a Lagrangian, or Directors of a model."
+        )
     return given
 
 

@@ -33,6 +33,7 @@ def tasks() -> Iterator[Task]:
     yield "reports", _report
     yield "complementarity", _complementarity
     yield "friction", _friction
+    yield "separation", _separation
     yield "pictures", _picture
 
 
@@ -110,6 +111,12 @@ def _friction() -> None:
 
     for model in models():
         solve_friction(np.eye(3), np.array([-1.0, 0.2, 0.1]), np.array([0.5]), model=model.name)
+
+
+def _separation() -> None:
+    from dalembert.contact import sshlp
+
+    sshlp(np.eye(3), np.eye(3) + 1.0)
 
 
 def _picture() -> None:

@@ -36,7 +36,7 @@ def test_a_wrong_coefficient_is_refused_or_seen() -> None:
 def test_tree_steppers_are_checked_on_trees() -> None:
     for stepper in STEPPERS:
         names = [m.name for m, _, _ in machines(stepper)]
-        assert ("contract: floating chain" in names) == ("contract: pinned chain" in names) == (stepper.system == "tree")
+        assert ("contract: floating chain" in names) == ("contract: pinned chain" in names) == (stepper.system in ("tree", "directors"))
 
 
 def test_steppers_for_lagrangians_are_checked_on_what_they_handle() -> None:
@@ -73,7 +73,7 @@ def test_the_library_has_the_methods_it_lists() -> None:
         "stabilized-euler", "bobenko-suris",
     }  # fmt: skip
     assert expected <= {s.name for s in steppers(system="rigid-body")}
-    variational = {"midpoint", "trapezoidal", "symplectic-euler"}
+    variational = {"midpoint", "trapezoidal", "symplectic-euler", "null-space"}
     assert variational == {s.name for s in steppers(system="tree", symplectic=True)}
 
 
@@ -81,6 +81,6 @@ def test_the_library_has_the_methods_it_lists() -> None:
 def test_description_is_complete(stepper: Stepper) -> None:
     assert stepper.summary
     assert stepper.references
-    assert set(stepper.handles) & ({"force", "damping"} if stepper.system == "lagrangian" else {"free", "pivot"})
+    assert set(stepper.handles) & ({"force", "damping", "variable mass"} if stepper.system == "lagrangian" else {"free", "pivot"})
     for entry in stepper.conserves:
         assert entry.partition(": ")[2] in ("exactly", "bounded", "bounded (integrable motions)")

@@ -50,6 +50,7 @@ def zoo() -> dal.Model:
     m.add_frame("mark", pose=turned(rng))
     across = {"axis": (0, 0.6, 0.8), "axis2": (1, 0, 0)}
     m.add_joint("bolt", "fixed", "world", "wall")
+    m.add_particle("bead", 0.7, rng.uniform(-1, 1, 3))
     m.add_joint("bracket", "fixed", "wall", "shelf")
     m.add_joint("tip", "revolute", "glued", "tip", anchor=(0, 1, 0), axis=(0, 1, 0))  # before the joints that carry it
     m.add_joint("ball", "spherical", "base", "ball", anchor=rng.uniform(-1, 1, 3), stiffness=3.0, armature=0.1)
@@ -191,7 +192,7 @@ def test_a_survey_is_what_the_frames_of_the_bodies_say() -> None:
         spins.append(np.linalg.norm(f.omega, axis=1))
         places.append(np.linalg.norm(f.position, axis=1) + np.linalg.norm(b.com))
         moments += b.mass * np.linalg.norm(speed, axis=1) * np.linalg.norm(x, axis=1) + np.linalg.norm(f.omega @ b.inertia, axis=1)
-        z += [np.sqrt(b.mass) * speed, f.omega @ np.linalg.cholesky(b.inertia) if b.mass else 0.0 * f.omega]
+        z += [np.sqrt(b.mass) * speed, f.omega @ np.linalg.cholesky(b.inertia) if b.inertia.any() else 0.0 * f.omega]
     z += [np.sqrt(j.armature) * v[:, m.v_slices()[j.name]] for j in m.joints]
     agree(found.spins, np.transpose(spins))
     agree(found.reach, np.max(places, axis=0))

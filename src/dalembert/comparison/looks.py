@@ -10,6 +10,7 @@ from functools import singledispatch
 from typing import Any
 
 from dalembert.comparison.measures import is_tree
+from dalembert.directors import Directors
 from dalembert.families import find_family
 from dalembert.lagrangian import Lagrangian
 from dalembert.model.compile_rigid_body import dissipative
@@ -77,3 +78,8 @@ def _(system: Lagrangian) -> str:
     family = find_family(system)
     able = {s.name for s in steppers(system=family.kind) if not unhandled(system, family, s)}
     return "dop853" if "dop853" in able else "scipy:dop853"
+
+
+@trusted.register
+def _(system: Directors) -> str:
+    return "null-space+kahan-li6"

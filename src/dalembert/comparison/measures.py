@@ -17,6 +17,7 @@ from dalembert.model import Model
 from dalembert.model.forces import features
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import quat_conj, quat_mul, rotate
+from dalembert.runs.as_bodies import as_bodies
 from dalembert.runs.trajectory import Trajectory
 
 
@@ -75,6 +76,7 @@ def momentum_error(traj: Trajectory) -> Array:
     account of it). Tree: see `tree_momentum.py`. Lagrangian: the declared symmetries, nan if there are none.
     """
     with np.errstate(over="ignore", invalid="ignore"):
+        traj = as_bodies(traj)
         return kept_momentum(traj._run_model, traj)
 
 
@@ -136,6 +138,7 @@ def attitude(model: Model, q: Array) -> Array:
 
 def group_error(traj: Trajectory) -> float:
     """Largest departure of the norm of a quaternion from 1; nan where q has none. Lagrangian: largest holonomic residual."""
+    traj = as_bodies(traj)
     return off_group(traj._run_model, traj)
 
 

@@ -47,7 +47,7 @@ def random_start(model: Model, seed: int = 0, speed: float = 1.0) -> tuple[Array
     rng = np.random.default_rng(seed)
     bend, v = rng.uniform(-BENT, BENT, model.nv), rng.uniform(-speed, speed, model.nv)
     for j in model.joints:
-        if j.kind == "free":
+        if j.coordinates.absolute:
             bend[model.v_slices()[j.name]] = 0.0
     q = model.integrate(model.neutral(), bend)
     roots = [j for j in model.joints if j.parent == WORLD]

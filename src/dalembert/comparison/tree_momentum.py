@@ -18,6 +18,7 @@ from dalembert.arrays import Array
 from dalembert.model import Model
 from dalembert.model.kinematics import frames, point
 from dalembert.model.parts import WORLD
+from dalembert.model.points import is_free
 
 if TYPE_CHECKING:
     from dalembert.runs.trajectory import Trajectory
@@ -28,9 +29,10 @@ ROWS = 20_000  # nodes at a time: poses of all bodies take memory
 
 def floats(model: Model) -> bool:
     """True if nothing but gravity acts on the machine from outside."""
-    held = any(j.parent == WORLD and j.kind != "free" for j in model.joints) or any(WORLD in (x.parent, x.child) for x in model.loops)
+    held = any(j.parent == WORLD and not is_free(model, j) for j in model.joints)
+    held = held or any(WORLD in (x.parent, x.child) for x in model.loops)
     pushed = any(f.kept({WORLD}, lambda body, x: np.asarray(x)) is not None for f in model.forces)
-    braked = any(j.kind == "free" and j.damping > 0 for j in model.joints)
+    braked = any(j.coordinates.absolute and j.damping > 0 for j in model.joints)
     return not (held or pushed or braked)
 
 

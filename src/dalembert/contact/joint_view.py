@@ -27,8 +27,8 @@ Order = Sequence[Sequence[str]]
 
 
 def order_of(model: Model) -> list[list[str]]:
-    """[kind, name] of the joints with coordinates, in the order of q and v; of a free joint the name of its body."""
-    return [[j.kind, j.child if j.kind == "free" else j.name] for j in model.joints if j.coordinates.nv]
+    """[kind, name] of the joints with coordinates, in the order of q and v; of a free joint and of a particle the name of the body."""
+    return [[j.kind, j.child if j.coordinates.absolute else j.name] for j in model.joints if j.coordinates.nv]
 
 
 def size_of(order: Order) -> tuple[int, int]:
@@ -46,8 +46,8 @@ class JointView:
         rows, q, v = [], 0, 0
         for kind, name in self.order:
             k = KINDS[kind]
-            code = {"free": at.FREE, "spherical": at.BALL}.get(kind, at.PLAIN)
-            rows.append((code, bodies.names.index(name) if code == at.FREE else bodies.joints.index(name), q, v, k.nv))
+            code = {"free": at.FREE, "translation": at.POINT, "spherical": at.BALL}.get(kind, at.PLAIN)
+            rows.append((code, bodies.names.index(name) if k.absolute else bodies.joints.index(name), q, v, k.nv))
             q, v = q + k.nq, v + k.nv
         self.view = np.array(rows, dtype=np.int64).reshape(-1, at.COLUMNS)
         self._room = np.zeros(3)
@@ -75,6 +75,6 @@ class JointView:
     def along(self, names: Sequence[str]) -> list[int]:
         """Where in v the first rates of joints stand; -1: of a joint that has no coordinates there."""
         where: dict[str, Any] = {
-            name: row[at.AT_V] for (_, name), row in zip(self.order, self.view, strict=True) if row[at.KIND] != at.FREE
+            name: row[at.AT_V] for (_, name), row in zip(self.order, self.view, strict=True) if row[at.KIND] in (at.PLAIN, at.BALL)
         }
         return [int(where.get(name, -1)) for name in names]

@@ -29,6 +29,7 @@ from dalembert.contracts.runs import (
 )
 from dalembert.errors import SimulationError, UnknownNameError
 from dalembert.families import find_family
+from dalembert.kernels.status import MEANING, OK
 from dalembert.registry import Stepper, steppers
 from dalembert.runs.engines import checkpoint_tables, restart
 from dalembert.steppers.compose import find_composition
@@ -122,6 +123,22 @@ def check_energy(stepper: Stepper) -> Outcome:
     return Outcome("energy", ok, "; ".join(texts))
 
 
+def check_discrete_energy(stepper: Stepper) -> Outcome:
+    """E at the middle of every step, q_0 + tau w/2 and w, to 1e-11 of the largest kinetic energy over 10,000 steps of Lagrangians."""
+    worst = 0.0
+    for machine in machines(stepper):
+        system, q0, _ = machine
+        engine = engine_of(stepper, machine, 0.05)
+        chunk = engine.advance(10_000, 1)
+        if chunk.status != OK:
+            raise SimulationError(f"{MEANING[chunk.status]} at step {engine.steps}")
+        found = engine.unpack(chunk.states)
+        q = np.vstack([q0, found["q"]])
+        energy = system.energy(0.5 * (q[1:] + q[:-1]), found["v_interval"])
+        worst = max(worst, float(np.ptp(energy) / system.kinetic_energy(found["q"], found["v"]).max()))
+    return Outcome("discrete energy", worst < 1e-11, f"deviation {worst:.1e} (limit 1e-11)")
+
+
 def check_constraint(stepper: Stepper) -> Outcome:
     """Constraints of Lagrangians on positions and velocities at all nodes of a long run, to 1e-10; all lengths are about 1."""
     worst = 0.0
@@ -205,6 +222,7 @@ CHECKS: dict[str, tuple[Callable[[Stepper], bool], Callable[[Stepper], Outcome]]
     "tolerance": (lambda s: s.adaptive, check_tolerance),
     "momentum": (lambda s: s.promise("momentum") is not None, check_momentum),
     "energy": (lambda s: s.promise("energy") is not None, check_energy),
+    "discrete energy": (lambda s: s.promise("discrete energy") is not None, check_discrete_energy),
     "constraint": (lambda s: s.promise("constraint") is not None, check_constraint),
     "body momentum": (lambda s: s.promise("body momentum") is not None, check_body_momentum),
     "attitude": (lambda s: s.promise("attitude") is not None, check_attitude),

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.contracts import directors
 from dalembert.contracts import lagrangians as formulas
 from dalembert.contracts import machines as bodies
 from dalembert.contracts.machines import Machine
+from dalembert.directors import Directors
 from dalembert.errors import OptionError
 from dalembert.families import families
 from dalembert.lagrangian import Lagrangian
@@ -46,8 +48,13 @@ def _formulas(stepper: Stepper, integrable: bool, trees: bool, constrained: bool
     return formulas.systems(stepper, constrained, simple=not trees)
 
 
+def _directors(stepper: Stepper, integrable: bool, trees: bool, constrained: bool) -> list[Any]:
+    return directors.machines(integrable, trees)
+
+
 SUITES = {
     "model": Suite(_bodies, [round(2 ** (k / 3)) for k in range(9, 34)], (4.0, 8.0, 16.0)),
+    "directors": Suite(_directors, [round(2 ** (k / 3)) for k in range(9, 34)], (4.0, 8.0, 16.0)),
     "lagrangian": Suite(_formulas, formulas.LADDER, (1.0, 0.5)),  # half the speed: a planet that falls deeper
 }
 
@@ -71,6 +78,11 @@ def _(system: Lagrangian, q: Array, v: Array, t_end: float) -> tuple[Array, Arra
     return formulas.reference((system, q, v), t_end)
 
 
+@reference.register
+def _(system: Directors, q: Array, v: Array, t_end: float) -> tuple[Array, Array]:
+    return directors.reference(system, q, v, t_end)
+
+
 @singledispatch
 def momentum_error(system: Any, q: Array, v: Array) -> float:
     """Departure of the spatial momentum that the symmetry allows, of its size, or of position times linear momentum."""
@@ -84,6 +96,11 @@ def momentum_error(system: Any, q: Array, v: Array) -> float:
 @momentum_error.register
 def _(system: Lagrangian, q: Array, v: Array) -> float:
     return formulas.momentum_error(system, q, v)
+
+
+@momentum_error.register
+def _(system: Directors, q: Array, v: Array) -> float:
+    return directors.momentum_error(system, q, v)
 
 
 @singledispatch
@@ -108,3 +125,8 @@ def keeps_energy(system: Any, stepper: Stepper, t: Array, q: Array, v: Array) ->
 @keeps_energy.register
 def _(system: Lagrangian, stepper: Stepper, t: Array, q: Array, v: Array) -> tuple[bool, str]:
     return formulas.keeps_energy(system, t, q, v, stepper.promise("energy") == "exactly")
+
+
+@keeps_energy.register
+def _(system: Directors, stepper: Stepper, t: Array, q: Array, v: Array) -> tuple[bool, str]:
+    return directors.keeps_energy(system, stepper, t, q, v)

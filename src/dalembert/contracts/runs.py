@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.contracts.directors import Chart
 from dalembert.contracts.judges import reference, suite_of
 from dalembert.contracts.machines import Machine
+from dalembert.directors import Directors
 from dalembert.errors import SimulationError
 from dalembert.groups import se3, so3
 from dalembert.kernels.status import MEANING, OK
-from dalembert.model import Model
 from dalembert.registry import Stepper
 from dalembert.runs.plan import Plan
 
@@ -20,6 +23,7 @@ ORDER_STEPS = {1: 0.004, 2: 0.04, 3: 0.05, 4: 0.08}  # largest h of the order te
 T_ORDER = 2.0
 HIGH_ORDER_FLOOR = 3e-11  # a hundred times the error of the reference (1e-13 relative)
 PYTHON_STEPS, KERNEL_STEPS = 2_000, 100_000
+DENSE_STEPS = 20_000  # of steppers whose steps are dense matrices
 LONG_STEPS = {"contract: floating chain": 0.1}  # h of long runs; 0.05 for the other machines
 
 
@@ -79,13 +83,14 @@ def reference_of(machine: Machine) -> tuple[Array, Array]:
 
 def errors_of(stepper: Stepper, machine: Machine, weights: Any, ladder: list[int], floor: float) -> list[tuple[float, float]]:
     """(h, error of the end state) for growing numbers of steps, until the error is below the floor."""
-    q_ref, v_ref = reference_of(machine)
     points: list[tuple[float, float]] = []
     for n in ladder:
+        engine = engine_of(stepper, machine, T_ORDER / n, weights)
         try:
-            q, v = end_state(engine_of(stepper, machine, T_ORDER / n, weights), n)
+            q, v = end_state(engine, n)
         except SimulationError:
             continue  # too large a step for this method; enough smaller ones must remain
+        q_ref, v_ref = reference(*machine, engine.time) if stepper.clocked else reference_of(machine)
         error = float(max(np.abs(machine[0].difference(q_ref, q)).max(), np.abs(v - v_ref).max()))
         if error < floor:
             break
@@ -95,7 +100,7 @@ def errors_of(stepper: Stepper, machine: Machine, weights: Any, ladder: list[int
 
 def long_run(stepper: Stepper, machine: Machine, steps: int = KERNEL_STEPS) -> tuple[Array, Array, Array]:
     """t, q, v of a long run, about 10,000 nodes of it."""
-    n = min(steps, PYTHON_STEPS) if stepper.python else steps
+    n = min(steps, PYTHON_STEPS if stepper.python else DENSE_STEPS if stepper.system == "directors" else steps)
     h = LONG_STEPS.get(machine[0].name, 0.05)
     engine = engine_of(stepper, machine, h)
     first = engine.state.copy()
@@ -110,6 +115,12 @@ def long_run(stepper: Stepper, machine: Machine, steps: int = KERNEL_STEPS) -> t
 
 def step_derivative(stepper: Stepper, machine: Machine, h: float = 0.1) -> tuple[Array, Array, Array]:
     """(derivative of one step by differences of fourth order, p at its start, p at its end)."""
+    return derivative(machine[0], stepper, machine, h)
+
+
+@singledispatch
+def derivative(system: Any, stepper: Stepper, machine: Machine, h: float) -> tuple[Array, Array, Array]:
+    """`step_derivative` by the kind of system."""
     model, q0, v0 = machine
     n = model.nv
     p0 = model.mass_matrix(q0) @ v0
@@ -126,14 +137,33 @@ def step_derivative(stepper: Stepper, machine: Machine, h: float = 0.1) -> tuple
         q, p = step(x)
         return np.concatenate([model.difference(q_end, q), p - p_end])
 
-    e, T = 2e-3, np.empty((2 * n, 2 * n))
-    for i, d in enumerate(e * np.eye(2 * n)):
+    return _by_differences(along, 2 * n), p0, p_end
+
+
+@derivative.register
+def _(system: Directors, stepper: Stepper, machine: Machine, h: float) -> tuple[Array, Array, Array]:
+    _, q0, v0 = machine
+    before = Chart(system, q0)
+    after = Chart(system, end_state(engine_of(stepper, machine, h), 1)[0])
+    start = before.coordinates(q0, v0)
+
+    def along(x: Array) -> Array:
+        return after.coordinates(*end_state(engine_of(stepper, (system, *before.state(start + x)), h), 1))  # type: ignore[arg-type]
+
+    return _by_differences(along, 2 * before.k), np.zeros(before.k), np.zeros(before.k)
+
+
+def _by_differences(along: Callable[[Array], Array], n: int) -> Array:
+    """The derivative at 0, (n, n)."""
+    e, T = 2e-3, np.empty((n, n))
+    for i, d in enumerate(e * np.eye(n)):
         T[:, i] = (8 * (along(d) - along(-d)) - (along(2 * d) - along(-2 * d))) / (12 * e)
-    return T, p0, p_end
+    return T
 
 
-def omega(model: Model, p: Array) -> Array:
-    n = model.nv
+def omega(model: Any, p: Array) -> Array:
+    """The symplectic form at a momentum p; of canonical coordinates, those of directors, it is constant."""
+    n = len(p)
     A = np.zeros((n, n))
     for joint in getattr(model, "joints", ()):
         if joint.kind in ("free", "spherical"):

@@ -39,8 +39,8 @@ def enter(model: Model) -> Any:
 
 
 def _tell(model: Model, free: Model) -> None:
-    """A warning that names the bodies that were lent inertia."""
-    lent = [b.name for b in model.bodies if np.trace(free.body(b.name).inertia) > np.trace(b.inertia)]
+    """A warning that names the bodies that were lent inertia; that of particles matters to nobody."""
+    lent = [b.name for b in model.bodies if not b.particle and np.trace(free.body(b.name).inertia) > np.trace(b.inertia)]
     if lent:
         warnings.warn(
             f"model {model.name!r} in body coordinates: bodies {', '.join(map(repr, lent))} have no inertia about some axis and take a "

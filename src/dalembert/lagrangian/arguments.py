@@ -51,6 +51,21 @@ def coordinate_names(n: int, names: Sequence[str] | None) -> tuple[str, ...]:
     return found
 
 
+def restitutions(given: Any, rows: int) -> tuple[float, ...]:
+    """One coefficient of restitution for each unilateral constraint; 1 unless given."""
+    if not rows:
+        if given is not None:
+            raise ModelError(f"restitution is {given!r}, but there is no unilateral constraint: give unilateral=c, a function of q.")
+        return ()
+    try:
+        e = np.asarray(1.0 if given is None else given, dtype=float)
+    except (TypeError, ValueError):
+        e = np.array(np.nan)
+    if e.ndim > 1 or (e.ndim == 1 and len(e) != rows) or not ((e >= 0.0) & (e <= 1.0)).all():
+        raise ModelError(f"restitution is {given!r}; expected a number in [0, 1], or one for each of the {rows} unilateral constraints.")
+    return tuple(float(x) for x in np.broadcast_to(e, rows))
+
+
 def vector(s: Lagrangian, what: str, given: Any) -> Array:
     """n finite numbers from None (zeros), {coordinate: number} or numbers."""
     if given is None:

@@ -21,6 +21,7 @@ def check_consistent(s: Lagrangian, stepper: Any, q: Array, v: Array) -> None:
     size = np.abs(mass).max()
     if not size > 0.0 or np.linalg.svd(mass, compute_uv=False)[-1] < 1e-13 * size:
         raise OptionError(f"{s!r}: d2L/dv2 is singular at q0 = {q.tolist()}: a velocity has no inertia there.")
+    _refuse_overlap(s, q)
     if "inconsistent start" in stepper.handles:
         return
     rows = s.numbers.rows(q)
@@ -31,6 +32,14 @@ def check_consistent(s: Lagrangian, stepper: Any, q: Array, v: Array) -> None:
     allowed = START * np.maximum(length, 1e-300) * max(1.0, float(np.linalg.norm(v)))
     _refuse(s, rates[: len(g)], allowed[: len(g)], "holonomic", "v0 violates its derivative by")
     _refuse(s, rates[len(g) :], allowed[len(g) :], "pfaffian", "v0 violates it by")
+
+
+def _refuse_overlap(s: Lagrangian, q: Array) -> None:
+    """OptionError where unilateral constraints are violated at the start, or are no numbers."""
+    c = s.gaps(q)
+    size = START * np.linalg.norm(s.numbers.unilateral_jacobian(q), axis=1) * max(1.0, float(np.linalg.norm(q)))
+    for i in np.flatnonzero(~(c >= -size))[:1]:
+        raise OptionError(f"{s!r}: constraint {i + 1} of unilateral is {c[i]:.6g} at q0 = {q.tolist()}; expected a start with c(q0) >= 0.")
 
 
 def _refuse(s: Lagrangian, found: Array, allowed: Array, what: str, how: str) -> None:

@@ -32,10 +32,14 @@ class Discrete:
 
 @dataclass
 class Rows:
-    """Constraints on a step: equations, and the directions in which their impulses push at q_0. Equations are in units of velocity."""
+    """Constraints on a step: equations, and the directions in which their impulses push at q_0. Equations are in units of velocity.
+
+    guess: of the impulses; 0 unless given.
+    """
 
     equations: Any
     directions: Any  # n x m
+    guess: Any = None
 
 
 def variational(scope: Scope, d: Discrete, rows: Rows | None = None) -> Move:
@@ -49,7 +53,8 @@ def variational(scope: Scope, d: Discrete, rows: Rows | None = None) -> Move:
         first += rows.directions @ impulse
         equations.append(rows.equations)
     unknowns = ca.vertcat(ca.vec(d.W), impulse)
-    guess = ca.vertcat(*_first_guess(scope, s), ca.SX(impulse.shape[0], 1))
+    first_impulse = ca.SX(impulse.shape[0], 1) if rows is None or rows.guess is None else rows.guess
+    guess = ca.vertcat(*_first_guess(scope, s), first_impulse)
     block = Block(unknowns, ca.vertcat(first, *equations), guess, scope.floor(), n * s, revealing=rows is not None)
     w = d.W[:, s - 1]
     update = scope.next(scope.q + scope.h * w, by_W[-1] + d.forces[-1], w, mu=impulse / scope.h)

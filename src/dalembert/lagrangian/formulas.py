@@ -4,6 +4,7 @@
     f(q, v, t) - dR/dv + u      forces outside the Lagrangian; u is the control
     g(q, t) = 0                 holonomic,  G = dg/dq
     A(q, t) v + w(q, t) = 0     Pfaffian
+    c(q) >= 0                   unilateral,  C = dc/dq
     xi(q)                       generators of symmetries,  J = p . xi
 
 Every method takes and returns expressions in whatever symbols it is given; the parameters are one vector of symbols, `p`.
@@ -79,6 +80,14 @@ class Formulas:
         """w(q, t)."""
         return self._call("drive", q, None, t) if "drive" in self.functions else ca.SX(self.pfaffian_rows, 1)
 
+    def unilateral(self, q: Any) -> Any:
+        """c(q)."""
+        return self._call("unilateral", q) if self.unilateral_rows else ca.SX(0, 1)
+
+    def unilateral_jacobian(self, q: Any) -> Any:
+        """C(q) = dc/dq."""
+        return self._derived("C")(q, ca.SX(self.n, 1), 0.0, self.p) if self.unilateral_rows else ca.SX(0, self.n)
+
     def generators(self, q: Any) -> Any:
         """xi(q), one column per symmetry."""
         return self._call("symmetries", q) if self.symmetries else ca.SX(self.n, 0)
@@ -94,6 +103,11 @@ class Formulas:
     def pfaffian_rows(self) -> int:
         """Number of Pfaffian constraints."""
         return self.functions["pfaffian"].size1_out(0) if "pfaffian" in self.functions else 0
+
+    @property
+    def unilateral_rows(self) -> int:
+        """Number of unilateral constraints."""
+        return self.functions["unilateral"].size1_out(0) if "unilateral" in self.functions else 0
 
     @property
     def symmetries(self) -> int:
@@ -164,6 +178,8 @@ class Formulas:
         if self.holonomic_rows:
             g = self.holonomic(q, t)
             found |= {"G": ca.jacobian(g, q), "g_t": ca.jacobian(g, t)}
+        if self.unilateral_rows:
+            found["C"] = ca.jacobian(self.unilateral(q), q)
         return {name: ca.Function(name, [q, v, t, self.p], [ca.densify(x)]) for name, x in found.items()}
 
     # properties ----------------------------------------------------------------------------------------------------------------------
@@ -184,6 +200,7 @@ class Formulas:
             "damping": "rayleigh" in self.functions,
             "holonomic": self.holonomic_rows > 0,
             "nonholonomic": self.pfaffian_rows > 0,
+            "unilateral": self.unilateral_rows > 0,
             "driven": self.depends(ca.vertcat(self.holonomic(q, t), ca.vec(self.pfaffian(q, t))), t) or "drive" in self.functions,
         }
         return {name for name, true in tests.items() if true}

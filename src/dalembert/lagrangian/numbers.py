@@ -72,6 +72,20 @@ class Numbers:
             return np.zeros((*np.shape(q)[:-1], 0))
         return self._call("holonomic", lambda q, v, t, u: self.formulas.holonomic(q, t), q, None, t)
 
+    def unilateral(self, q: Array) -> Array:
+        """c(q)."""
+        if not self.formulas.unilateral_rows:
+            return np.zeros((*np.shape(q)[:-1], 0))
+        return self._call("unilateral", lambda q, v, t, u: self.formulas.unilateral(q), q, None)
+
+    def unilateral_jacobian(self, q: Array) -> Array:
+        """C(q) = dc/dq, (k, n)."""
+        k = self.formulas.unilateral_rows
+        if not k:
+            return np.zeros((*np.shape(q)[:-1], 0, self.n))
+        found = self._call("unilateral_jacobian", lambda q, v, t, u: ca.vec(self.formulas.unilateral_jacobian(q).T), q, None)
+        return found.reshape(*np.shape(q)[:-1], k, self.n)
+
     def rows(self, q: Array, t: Any = 0.0) -> Array:
         """(G; A), (m, n)."""
         f = self.formulas

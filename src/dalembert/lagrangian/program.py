@@ -6,7 +6,7 @@ next state. The loop and Newton's method are the same for all of them (`kernels/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -84,6 +84,9 @@ class Program:
     moves: list[Move]
     start: tuple[Any, Any, Any]  # symbols q, v; the state
     nodal: Block | None = None
+    functions: dict[str, Any] = field(default_factory=dict)  # more code for who runs it: name -> (inputs, output)
+    record: tuple[float, ...] = ()  # more numbers behind the records of the blocks
+    room: int = 0  # more numbers in the workspace, before those of the solver
 
 
 class CompiledProgram:
@@ -97,6 +100,7 @@ class CompiledProgram:
             functions |= _functions(scope, block, update, k)
         functions["start"] = _start_function(scope, program)
         functions["ledger"] = _ledger_function(scope)
+        functions |= {name: _function(list(inputs), output) for name, (inputs, output) in program.functions.items()}
         self.code = MachineCode(functions)
         self._header(blocks)
 
@@ -112,7 +116,7 @@ class CompiledProgram:
         head[at.LEDGER], head[at.LEDGER_SIZE] = address["ledger"], scope.ledger_size
         head[at.AT_LEDGER] = size - scope.n - scope.ledger_size
         head[at.START], head[at.MULTIPLIERS] = address["start"], scope.multipliers
-        head[at.WORK_SIZE] = x + unknowns + unknowns**2 + out + 4 * unknowns + at.INFO_SIZE
+        head[at.WORK_SIZE] = x + unknowns + unknowns**2 + out + 4 * unknowns + self.program.room + at.INFO_SIZE
         for k, (block, update) in enumerate(blocks):
             record = head[at.HEADER + at.BLOCK * k :][: at.BLOCK]
             if block is not None:
@@ -120,8 +124,9 @@ class CompiledProgram:
                 record[at.REVEALING], record[at.LINEAR] = block.revealing, block.linear
                 record[at.GUESS], record[at.RESIDUAL] = address[f"guess{k}"], address[f"residual{k}"]
             if update is not None:
+                assert update.shape == (size - scope.n, 1), "a move writes the whole state but for the control"
                 record[at.UPDATE] = address[f"update{k}"]
-        self.head = head
+        self.head = np.concatenate([head, self.program.record])
 
     def system(self, params: Array, tol: float, max_iterations: int) -> Array:
         """The system array: header, records of the blocks, parameters."""

@@ -39,7 +39,7 @@ class Reader:
         found: dict[str, Any] = {}
 
         def make(q: Any, v: Any, t: Any, p: Any) -> Any:
-            given = {"q": q, "v": v, "p": self._params(p)} | ({} if name in ("L", "rayleigh") else {"t": t})
+            given = {"q": q, "v": v, "p": self._params(p)} | ({} if name in ("L", "rayleigh", "unilateral") else {"t": t})
             result = read(name, function, given, order)
             parts = result if isinstance(result, tuple) else (result,)
             for part in parts:
@@ -59,12 +59,14 @@ class Reader:
 
     def _check_shape(self, name: str, parts: tuple[Any, ...]) -> None:
         shapes = [p.shape for p in parts]
-        wanted = {"L": "one number", "rayleigh": "one number", "force": f"{self.n} numbers", "holonomic": "a vector of numbers"}
+        vector = "a vector of numbers"
+        wanted = {"L": "one number", "rayleigh": "one number", "force": f"{self.n} numbers", "holonomic": vector, "unilateral": vector}
         ok = {
             "L": shapes == [(1, 1)],
             "rayleigh": shapes == [(1, 1)],
             "force": shapes == [(self.n, 1)],
             "holonomic": len(shapes) == 1 and shapes[0][1] == 1,
+            "unilateral": len(shapes) == 1 and shapes[0][1] == 1 and shapes[0][0] > 0,
             "pfaffian": len(shapes) <= 2 and shapes[0][1] == self.n and (len(shapes) == 1 or shapes[1] == (shapes[0][0], 1)),
         }[name]
         if not ok:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import ModelError, OptionError, UnknownNameError, UnsupportedError
-from dalembert.lagrangian.arguments import coordinate_names, named_generators, parameters, vector
+from dalembert.lagrangian.arguments import coordinate_names, named_generators, parameters, restitutions, vector
 from dalembert.lagrangian.formulas import Formulas
 from dalembert.lagrangian.numbers import Numbers
 from dalembert.lagrangian.reader import Reader
@@ -18,7 +18,13 @@ from dalembert.model import validate
 from dalembert.systems import System
 
 #: features of a system that a run can leave out, and the formulas they are
-LEAVABLE = {"holonomic": ("holonomic",), "nonholonomic": ("pfaffian", "drive"), "force": ("force",), "damping": ("rayleigh",)}
+LEAVABLE = {
+    "holonomic": ("holonomic",),
+    "nonholonomic": ("pfaffian", "drive"),
+    "unilateral": ("unilateral",),
+    "force": ("force",),
+    "damping": ("rayleigh",),
+}
 
 
 class Lagrangian(System, kind="lagrangian"):
@@ -29,6 +35,7 @@ class Lagrangian(System, kind="lagrangian"):
 
     holonomic(q): m numbers that are kept at zero.  pfaffian(q): the matrix A of A v = 0, or a pair (A, w) for A v + w = 0.
     force(q, v): n generalised forces.  rayleigh(q, v): a number R, which gives the force -dR/dv.
+    unilateral(q): numbers c that stay >= 0: walls, floors, stops.  restitution: of an impact there, in [0, 1], one number or one per row.
     symmetries: generators xi, each a function of q, a vector (translation) or a matrix S (xi = S q); or {name: generator}. The momentum
     dL/dv . xi of each is reported. L must be invariant, which is checked.
     params: {name: number or list of numbers}; `s.with_params(mass=2.0)` changes values without compiling anything anew.
@@ -47,6 +54,8 @@ class Lagrangian(System, kind="lagrangian"):
         params: Mapping[str, Any] | None = None,
         name: str = "",
         names: Sequence[str] | None = None,
+        unilateral: Any = None,
+        restitution: Any = None,
     ):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ModelError(f"Lagrangian: n is {n!r}; expected the number of coordinates, a whole number >= 1.")
@@ -57,8 +66,9 @@ class Lagrangian(System, kind="lagrangian"):
         self._values, self._sizes = parameters({} if params is None else params)
         generators = named_generators(symmetries)
         self.symmetry_names = tuple(generators)
-        given = {"L": L, "holonomic": holonomic, "pfaffian": pfaffian, "force": force, "rayleigh": rayleigh}
+        given = {"L": L, "holonomic": holonomic, "pfaffian": pfaffian, "force": force, "rayleigh": rayleigh, "unilateral": unilateral}
         self.formulas = Reader(self).formulas({k: x for k, x in given.items() if x is not None}, generators)
+        self.restitution = restitutions(restitution, self.formulas.unilateral_rows)
         self._programs: dict[Any, Any] = {}
         self._check_invariance()
 
@@ -94,13 +104,14 @@ class Lagrangian(System, kind="lagrangian"):
         return validate.names("feature to ignore", names, LEAVABLE, {})
 
     def without(self, names: Any) -> Lagrangian:
-        """The same system without force, damping, holonomic or nonholonomic constraints, as named. Itself if none of them is there."""
+        """The same system without force, damping, holonomic, nonholonomic or unilateral constraints, as named; itself if none is there."""
         left_out = {function for name in self.check_features(names) for function in LEAVABLE[name]}
         if not left_out & set(self.formulas.functions):
             return self
         other = object.__new__(Lagrangian)
         other.__dict__.update({k: x for k, x in self.__dict__.items() if k != "_numbers"})
         other.formulas = Formulas(self.n, {k: f for k, f in self.formulas.functions.items() if k not in left_out})
+        other.restitution = self.restitution if other.formulas.unilateral_rows else ()
         other._programs = self._programs.setdefault(("without", tuple(sorted(left_out))), {})  # their code lives as long as this system's
         return other
 
@@ -143,7 +154,8 @@ class Lagrangian(System, kind="lagrangian"):
 
     def describe(self) -> str:
         """Coordinates and constraints in words."""
-        rows = ((self.formulas.holonomic_rows, "on positions"), (self.formulas.pfaffian_rows, "on velocities"))
+        f = self.formulas
+        rows = ((f.holonomic_rows, "on positions"), (f.pfaffian_rows, "on velocities"), (f.unilateral_rows, "on one side"))
         constraints = [f"{n} {'constraint' if n == 1 else 'constraints'} {what}" for n, what in rows if n]
         return ", ".join([f"{self.n} {'coordinate' if self.n == 1 else 'coordinates'}", *constraints])
 
@@ -278,6 +290,10 @@ class Lagrangian(System, kind="lagrangian"):
         """g(q, t)."""
         return self.numbers.holonomic(q, t)
 
+    def gaps(self, q: Array) -> Array:
+        """c(q), the unilateral constraints: >= 0 where they are kept."""
+        return self.numbers.unilateral(q)
+
     def velocity_errors(self, q: Array, v: Array, t: Any = 0.0) -> Array:
         """(dg/dt along v, A v + w)."""
         return self.numbers.rates(q, v, t)
@@ -299,6 +315,7 @@ class Lagrangian(System, kind="lagrangian"):
             "names": list(self.names),
             "params": {k: (float(x[0]) if self._sizes[k] is None else x.tolist()) for k, x in self._values.items()},
             "symmetries": list(self.symmetry_names),
+            "restitution": list(self.restitution),
             "formulas": self.formulas.text(),
         }
 
@@ -310,6 +327,7 @@ class Lagrangian(System, kind="lagrangian"):
         made._values, made._sizes = parameters(data["params"])
         made.symmetry_names = tuple(data["symmetries"])
         made.formulas = Formulas.from_text(made.n, data["formulas"])
+        made.restitution = tuple(data.get("restitution", ()))
         made._programs = {}
         return made
 
@@ -320,9 +338,8 @@ class Lagrangian(System, kind="lagrangian"):
     def __repr__(self) -> str:
         f = self.formulas
         parts = [f"{self.n} coordinate{'s' if self.n > 1 else ''}"]
-        parts += [
-            f"{m} {what}" for m, what in ((f.holonomic_rows, "holonomic"), (f.pfaffian_rows, "pfaffian"), (f.symmetries, "symmetries")) if m
-        ]
+        counts = {"holonomic": f.holonomic_rows, "pfaffian": f.pfaffian_rows, "unilateral": f.unilateral_rows, "symmetries": f.symmetries}
+        parts += [f"{m} {what}" for what, m in counts.items() if m]
         return f"Lagrangian({self.name!r}, {', '.join(parts)})" if self.name else f"Lagrangian({', '.join(parts)})"
 
     def _check_invariance(self) -> None:

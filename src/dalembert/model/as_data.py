@@ -43,7 +43,8 @@ class AsData:
         """The model that `to_dict` wrote."""
         m: Model = cls(data["name"], data["gravity"])
         for b in data["bodies"]:
-            m.add_body(**{**b, "shapes": [shapes.from_dict(s) for s in b["shapes"]]})
+            given = {**b, "shapes": [shapes.from_dict(s) for s in b["shapes"]]}
+            (m.add_particle if given.pop("particle", False) else m.add_body)(**given)
         for j in data["joints"]:
             m.add_joint(**j)
         for loop in data.get("loops", ()):

@@ -135,6 +135,8 @@ def _add_joint(tree: Tree, model: Model, joint: Joint, q_at: int, v_at: int) -> 
         R = parent.R @ R_WP.T @ R_WC  # joint axes (those of the child) in the link that carries the parent
         p = parent.p + parent.R @ (R_WP.T @ (joint.anchor - p_WP))
         offset = R_WC.T @ (child.position - joint.anchor)  # child frame from the anchor, joint axes
+        if joint.coordinates.absolute:
+            p, offset = np.zeros(3), np.zeros(3)
     link = parent.link
     for name, axis, *pitch in joint.coordinates.primitives(model.joint_axes(joint)):
         kind, turn, slide = PRIMITIVES[name]

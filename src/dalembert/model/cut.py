@@ -51,7 +51,7 @@ def cut(model: Model, fixed: bool = True, lend: bool = False) -> Model:
         if joint.name in loops or joint.name in implicit:
             name = f"{b.name} (free)" if b.name in taken else b.name
             free._implicit[b.name] = name
-            joint = Joint.build(name, "free", WORLD, b.name, b.position, (0, 0, 1))
+            joint = Joint.build(name, "free", WORLD, b.name, b.position, (0, 0, 1))  # particles too: they have axes now
         free._joints[joint.name] = joint
     free._placements.clear()
     if lend:
@@ -66,7 +66,7 @@ def cut(model: Model, fixed: bool = True, lend: bool = False) -> Model:
 def _cut_joints(model: Model, fixed: bool) -> list[Joint]:
     """Joints that become loop joints."""
     soft = [j.name for j in model.joints if j.gives_way]
-    return [j for j in model.joints if j.kind != "free" and not (j.kind == "fixed" and fixed and j.name not in soft)]
+    return [j for j in model.joints if not j.coordinates.absolute and not (j.kind == "fixed" and fixed and j.name not in soft)]
 
 
 def _loop(joint: Joint) -> Loop:
@@ -79,6 +79,11 @@ def _refuse(model: Model, loops: dict[str, Loop]) -> None:
     """UnsupportedError that names what has no meaning in body coordinates."""
     who = f"cut of model {model.name!r}"
     functions = [name for name, f in model._forces.items() if f.kind == "function"]
+    held = [j.name for j in model.joints if j.kind == "translation" and not model.body(j.child).particle]
+    if held:
+        raise UnsupportedError(
+            f"{who}: joints {', '.join(map(repr, held))} are translations of bodies that are no particles: no loop joint is."
+        )
     if functions:
         raise UnsupportedError(f"{who}: forces {', '.join(map(repr, functions))} are functions of the tree's q and v; without('function').")
 
@@ -102,7 +107,7 @@ def _need_inertia(free: Model) -> None:
 
 def _free_bodies(model: Model, fixed: bool) -> list[str]:
     """Bodies with coordinates in the cut model, in their order there."""
-    free = {j.child for j in (*_cut_joints(model, fixed), *(j for j in model.joints if j.kind == "free"))}
+    free = {j.child for j in (*_cut_joints(model, fixed), *(j for j in model.joints if j.coordinates.absolute))}
     return [b.name for b in model.bodies if b.name in free]
 
 

@@ -49,10 +49,11 @@ def place(model: Model, joint: Joint) -> Placement:
     p_P, q_P = (np.zeros(3), np.array([1.0, 0, 0, 0])) if joint.parent == WORLD else _reference(model, joint.parent)
     to_P, to_C = quat_conj(q_P), quat_conj(child.quaternion)
     directions = joint.coordinates.axes(joint.axis, joint.axis2)
+    absolute = joint.coordinates.absolute
     return Placement(
-        rotate(to_P, joint.anchor - p_P),
+        np.zeros(3) if absolute else rotate(to_P, joint.anchor - p_P),
         quat_mul(to_P, child.quaternion),
-        rotate(to_C, joint.anchor - child.position),
+        np.zeros(3) if absolute else rotate(to_C, joint.anchor - child.position),
         Axes(*(rotate(to_C, a) for a in directions)),
     )
 
@@ -85,6 +86,8 @@ def joint_neutral(model: Model, joint: Joint) -> Array:
     if joint.kind == "free":
         body = model.body(joint.child)
         return np.concatenate([body.position, body.quaternion])
+    if joint.coordinates.absolute:
+        return np.array(model.body(joint.child).position)
     return joint.coordinates.neutral()
 
 
@@ -211,7 +214,7 @@ def jacobian(model: Model, body: str, q: Array, found: dict[str, Frame] | None =
         if joint.coordinates.nv:
             place = model.placement(joint.name)
             S = joint.coordinates.subspace(q[..., sq[joint.name]], place.axes)
-            J[..., sv[joint.name]] = _seen_from(here, found[body], np.zeros(3) if joint.kind == "free" else place.anchor_C, S)
+            J[..., sv[joint.name]] = _seen_from(here, found[body], place.anchor_C, S)
         body = joint.parent
     return J
 

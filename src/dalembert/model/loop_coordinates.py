@@ -92,6 +92,10 @@ def continued(kind: str, q: Array) -> Array:
 def joint_states(model: Model, q: Array, v: Array, name: str) -> JointState:
     """q and v of a joint over states (N, nq), (N, nv): of the tree by slices, of a loop from the poses."""
     if isinstance(name, str) and name in model._joints:
+        joint = model._joints[name]
+        if joint.kind == "free" and model.body(joint.child).particle:  # of a machine cut free
+            frame = kinematics.frames(model, q, v)[joint.child]
+            return JointState(frame.position, rotate(frame.quaternion, frame.velocity))
         return JointState(q[:, model.q_slices()[name]], v[:, model.v_slices()[name]])
     if not isinstance(name, str) or name not in model._loops:
         known = [*model._joints, *(x.name for x in model.loops if x.kind in KINDS)]

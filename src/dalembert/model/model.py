@@ -20,11 +20,12 @@ from dalembert.model.features import Featured
 from dalembert.model.foreign import Foreign
 from dalembert.model.functions import Dynamics
 from dalembert.model.joints import KINDS
+from dalembert.model.loop_building import ORIGIN
 from dalembert.model.loops import ACTING, LED, Loop
 from dalembert.model.materials import Contact, Contacts
 from dalembert.model.motors import Motor
 from dalembert.model.nonholonomic import CONSTRAINTS, ON_VELOCITIES, Nonholonomic, Nonholonomics, check_more
-from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name
+from dalembert.model.parts import WORLD, Body, Joint, Keyframe, check_name, implicit_joint
 from dalembert.model.removal import Removals
 from dalembert.model.states import States
 from dalembert.model.values import Values
@@ -101,11 +102,25 @@ class Model(
         check_name("body", name)
         if name in self._bodies:
             raise ModelError(f"body {name!r}: the model has a body of this name already.")
-        body = Body.build(name, mass, inertia, com, pose, shapes, physical)
-        self._bodies[name] = body
-        self._implicit[name] = implicit = _free_name(name) if self._is_taken(name) else name
-        self._joints[implicit] = Joint.build(implicit, "free", WORLD, name, body.position, (0, 0, 1))
+        return self._enter(Body.build(name, mass, inertia, com, pose, shapes, physical))
+
+    def _enter(self, body: Body) -> Body:
+        """A new body, with the joint that it has until it is joined to a parent."""
+        self._bodies[body.name] = body
+        self._implicit[body.name] = implicit = _free_name(body.name) if self._is_taken(body.name) else body.name
+        self._joints[implicit] = implicit_joint(implicit, body)
         return body
+
+    def add_particle(self, name: str, mass: float, position: ArrayLike = (0, 0, 0), shapes: Any = ()) -> Body:
+        """Add a point mass. Its joint to the world, until it is joined to a parent, is a `translation`: q = (x, y, z), its world position.
+
+        Loops between particles meet in the particles unless told otherwise: m.add_loop("link", "distance", "a", "b").
+        """
+        self._change()
+        check_name("particle", name)
+        if name in self._bodies:
+            raise ModelError(f"particle {name!r}: the model has a body of this name already.")
+        return self._enter(Body.point(name, mass, position, shapes))
 
     def add_frame(self, name: str, pose: Any = None, shapes: Any = ()) -> Body:
         """Add a massless frame: a place on a body (join it by a fixed joint) or a link between two joints that carries a body with mass."""
@@ -117,7 +132,7 @@ class Model(
         kind: str,
         parent: str,
         child: str,
-        anchor: ArrayLike = (0, 0, 0),
+        anchor: ArrayLike = ORIGIN,
         axis: ArrayLike | None = None,
         damping: float = 0,
         friction: float = 0,
@@ -141,9 +156,9 @@ class Model(
     ) -> Joint | Loop | Nonholonomic:
         """Join a child to a parent (a body or "world"); anchor and axes in world coordinates at the reference configuration.
 
-        kind: free fixed revolute prismatic cylindrical spherical universal planar. axis2: second axis of a universal joint, x direction
-        of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of every
-        degree of freedom; the stiffness rests at q = rest. A child that has a joint to a parent already gets a loop joint: see add_loop.
+        kind: free fixed revolute prismatic cylindrical spherical universal planar translation. axis2: second axis of a universal joint, x
+        direction of a planar one. limits: (lower, upper) of a joint of one degree of freedom. damping, friction, stiffness, armature: of
+        every degree of freedom; the stiffness rests at q = rest. A child that has a joint to a parent already gets a loop: see add_loop.
         compliance (m/N, rad/(N m)), damping_time (s): how the joint gives way along the directions that it holds; 0: not at all.
         strength (N), torque_strength (N m): the joint breaks where the force or torque that it hands on is larger; 0: never.
         drive: a function f(t), a number, or (times, values), that the coordinate follows; {coordinate: f} of a joint with several: see
@@ -181,8 +196,8 @@ class Model(
             return self._close(joint)
         if self._leads_to(parent, child):
             raise ModelError(f"joint {name!r}: body {child!r} already carries {parent!r}; a body cannot carry itself.")
-        if kind == "free" and parent != WORLD:
-            raise ModelError(f"joint {name!r}: a free joint has the world as its parent, got {parent!r}.")
+        if KINDS[kind].absolute and parent != WORLD:
+            raise ModelError(f"joint {name!r}: a {kind} joint has the world as its parent, got {parent!r}.")
         self._check_new(name)
         del self._joints[self._implicit.pop(child)]
         self._give_name(name)
@@ -193,8 +208,16 @@ class Model(
 
     def _close(self, joint: Joint) -> Loop:
         """The joint as a loop joint."""
-        if joint.armature or joint.kind == "free" or joint.drive is not None:
-            given = "is free" if joint.kind == "free" else "has armature" if joint.armature else "has a drive"
+        if joint.armature or joint.coordinates.absolute or joint.drive is not None:
+            given = (
+                "is free"
+                if joint.kind == "free"
+                else "is a translation"
+                if joint.coordinates.absolute
+                else "has armature"
+                if joint.armature
+                else "has a drive"
+            )
             raise ModelError(
                 f"joint {joint.name!r}: body {joint.child!r} has a joint to a parent already, so this one closes a loop and has no "
                 f"coordinates of its own; it {given}, which a loop joint cannot."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class Body:
 
     physical: False for data that no distribution of mass has by itself, such as a massless frame between two joints, a point mass, or
     the inertia of an imported file that violates the triangle inequality; what such a body is joined to decides whether it can move.
+    particle: a point mass in the origin of the body frame, which no joint to the world turns unless it is given one that does.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Body:
     quaternion: Array
     shapes: tuple[Shape, ...]
     physical: bool = True
+    particle: bool = False
 
     @classmethod
     def build(
@@ -65,13 +67,24 @@ class Body:
         position, quaternion = validate.pose(owner, pose)
         return cls(name, m, I, validate.vector(owner, "com", com, 3), position, quaternion, tuple(shapes), bool(physical))
 
+    @classmethod
+    def point(cls, name: str, mass: Any, position: Any = (0, 0, 0), shapes: Any = ()) -> Body:
+        """A particle."""
+        check_name("particle", name)
+        m = validate.number(f"particle {name!r}", "mass", mass, 0.0, strict=True)
+        place = validate.vector(f"particle {name!r}", "position", position, 3)
+        return replace(cls.build(name, m, (0.0, 0.0, 0.0), (0, 0, 0), (place, (1, 0, 0, 0)), shapes, physical=False), particle=True)
+
     @property
     def massless(self) -> bool:
         """True for a frame: neither mass nor inertia."""
         return self.mass == 0.0 and not self.inertia.any()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: arguments of `Model.add_body`."""
+        """Plain data: arguments of `Model.add_body`; of a particle those of `Model.add_particle`, and what tells it."""
+        if self.particle:
+            shapes = [s.to_dict() for s in self.shapes]
+            return {"name": self.name, "mass": self.mass, "position": self.position.tolist(), "shapes": shapes, "particle": True}
         return {
             "name": self.name,
             "mass": self.mass,
@@ -207,10 +220,10 @@ def force_range(owner: str, what: str, value: Any) -> tuple[float, float] | None
 
 def check_bounds(owner: str, kind: str, joint: Any) -> None:
     """Refuse what a joint without rows has no meaning for, bounds of drives where there is none, and two drives of one coordinate."""
-    if kind == "free":
+    if kind in KINDS and KINDS[kind].absolute:
         for what in BOUNDS[1:]:
             if getattr(joint, what):
-                raise ModelError(f"{owner}: {what} is {getattr(joint, what)!r}, but a free joint holds nothing; expected none.")
+                raise ModelError(f"{owner}: {what} is {getattr(joint, what)!r}, but a {kind} joint holds nothing; expected none.")
     if joint.drive_limits is not None and joint.drive is None and joint.velocity is None:
         raise ModelError(f"{owner}: drive_limits are {joint.drive_limits}, but nothing drives it; expected drive or velocity.")
     if joint.force_limits is not None and (joint.max_force > 0.0 or joint.max_torque > 0.0):
@@ -243,6 +256,11 @@ def second_axis(owner: str, kind: JointKind, axis: Array, value: Any) -> Array |
     if np.linalg.norm(np.cross(axis, second)) < 1e-6:
         raise ModelError(f"{owner}: axis2 {second.tolist()} is parallel to axis {axis.tolist()}; expected another direction.")
     return second
+
+
+def implicit_joint(name: str, body: Body) -> Joint:
+    """The joint of a body that none joins to a parent: free, or of a particle a translation."""
+    return Joint.build(name, "translation" if body.particle else "free", WORLD, body.name, body.position, (0, 0, 1))
 
 
 @dataclass(frozen=True)

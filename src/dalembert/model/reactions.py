@@ -114,7 +114,7 @@ def transmitted(model: Model, q: Array, v: Array, found: Loads, joint: str) -> A
     wrenches = _body_wrenches(model, q, v, found)
     frames = kinematics.frames(model, q)
     child = frames[model.joint(joint).child]
-    at = np.zeros(3) if model.joint(joint).kind == "free" else model.placement(joint).anchor_C
+    at = model.placement(joint).anchor_C
     anchor = child.position + rotate(child.quaternion, at)
     torque, force = np.zeros((len(q), 3)), np.zeros((len(q), 3))
     for body in _behind(model, joint):

@@ -18,7 +18,8 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import kinematics, validate
-from dalembert.model.parts import WORLD, Joint, Keyframe
+from dalembert.model.parts import Joint, Keyframe, implicit_joint
+from dalembert.model.rotation import rotate
 
 
 @dataclass
@@ -141,7 +142,7 @@ def _free(model: Any, name: str) -> None:
     child = model._joints[name].child
     taken = [k for k in (*model._joints, *model._loops, *model._nonholonomic) if k != name]
     implicit = child if child not in taken else f"{child} (free)"
-    free = Joint.build(implicit, "free", WORLD, child, model.body(child).position, (0, 0, 1))
+    free = implicit_joint(implicit, model.body(child))
     model._joints = {(implicit if k == name else k): (free if k == name else j) for k, j in model._joints.items()}
     model._implicit[child] = implicit
     model._placements.clear()
@@ -172,4 +173,6 @@ def _part(joint: Joint, q: Array, v: Array, frame: kinematics.Frame) -> tuple[Ar
     """Coordinates and rates of a joint that stayed, or of the free joint that came in its place."""
     if joint.kind == "free":
         return np.concatenate(frame[:2]), np.concatenate(frame[2:])
+    if joint.coordinates.absolute:
+        return frame.position, rotate(frame.quaternion, frame.velocity)
     return q, v

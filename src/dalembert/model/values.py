@@ -61,7 +61,7 @@ class Values:
 def _values(model: Any, store: str, name: str) -> tuple[str, ...]:
     """What of a part can be changed."""
     if store == "_bodies":
-        return ("mass", "inertia", "com")
+        return ("mass",) if model._bodies[name].particle else ("mass", "inertia", "com")
     if store == "_motors":
         return ("limit", "gear", "kp", "kv")
     if store == "_forces":
@@ -134,6 +134,8 @@ def _find(model: Any, full: Any) -> tuple[str, str, str]:
 
 def _rebuilt(part: Any, given: dict[str, Any]) -> Any:
     """A part with other numbers, checked as in the builder."""
+    if isinstance(part, Body) and part.particle:
+        return Body.point(part.name, given.get("mass", part.mass), part.position, part.shapes)
     if isinstance(part, Body):
         fields = {"mass": part.mass, "inertia": part.inertia, "com": part.com, **given}
         return Body.build(part.name, pose=(part.position, part.quaternion), shapes=part.shapes, physical=part.physical, **fields)

@@ -94,15 +94,15 @@ class _Writer:
 
     def _add_joint(self, added: Any, body: Body, joint: Joint) -> None:
         """The primitives of one joint; axes come in the axes of its own child at the reference configuration."""
-        back, child = quat_conj(body.quaternion), self.model.body(joint.child)
+        back, child, absolute = quat_conj(body.quaternion), self.model.body(joint.child), joint.coordinates.absolute
         for kind, axis, *_ in joint.coordinates.primitives(self.model.joint_axes(joint)):
             if kind not in TYPES:
                 raise UnsupportedError(f"joint {joint.name!r}: MuJoCo has no joint of kind {kind!r}.")
             made = added.add_joint(type=getattr(self.types, f"mjJNT_{TYPES[kind]}"))
             made.damping[0], made.stiffness[0], made.armature = joint.damping, joint.stiffness, joint.armature
-            if kind != "free":
+            if kind != "free" and not absolute:
                 made.pos = rotate(back, joint.anchor - body.position)
             if axis is not None:
                 made.axis = rotate(back, rotate(child.quaternion, np.asarray(axis)))
-                made.ref = self.ref.get(joint.name, 0.0)
+                made.ref = float(made.axis @ rotate(back, child.position)) if absolute else self.ref.get(joint.name, 0.0)
                 made.springref = made.ref + joint.rest

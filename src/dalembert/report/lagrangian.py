@@ -8,6 +8,9 @@ Momentum dL/dv . xi of each symmetry: constant to round-off, max(1e-11, eps N) o
 is affine in q (only such symmetries act on a discrete Lagrangian) and no constraint pushes along it: G xi = 0 and A xi = 0. With forces
 its change equals their impulse. Otherwise it is measured.
 
+With unilateral constraints the energy is judged without what impacts took, and momenta without what they pushed: both are in the account.
+See lagrangian_impacts.py. Where the length of steps is an unknown, their discrete energy is constant to round-off.
+
 Constraints: |g| <= 1e-10 |dg/dq| max(1, |q|) and |A v + w| <= 1e-10 |A| max(1, |v|) where the stepper promises that; else measured.
 The first node is the user's, and was checked when the run began.
 """
@@ -30,6 +33,7 @@ from dalembert.report.energy import (
 from dalembert.report.facts import EPS, ratio
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.report.lagrangian_facts import LagrangianFacts
+from dalembert.report.lagrangian_impacts import BetweenImpacts, judge_impacts
 
 ALONG = 1e-9  # relative push of a constraint along a symmetry that counts as none
 EXACT = 1e-10  # residuals of constraints that are promised to be kept
@@ -38,7 +42,9 @@ NODES = 200  # at which the directions of constraints are looked at
 
 def judge_lagrangian(facts: LagrangianFacts) -> list[Item | None]:
     """Everything that a formula allows to be judged."""
-    return [*judge_momenta(facts), *judge_energy(facts), *judge_constraints(facts)]
+    between = LagrangianFacts(BetweenImpacts(facts.traj)) if facts.conservative and "unilateral" in facts.features else facts
+    found = [*judge_momenta(facts), *judge_energy(between), judge_discrete_energy(facts), *judge_constraints(facts)]
+    return [*found, *judge_impacts(facts)]
 
 
 # energy ------------------------------------------------------------------------------------------------------------------------------
@@ -56,11 +62,23 @@ def judge_energy(facts: LagrangianFacts) -> list[Item]:
         return [*found, judge_dissipation(facts)] if facts.acting == ("damping",) and facts.promise("energy") else found
     if facts.promise("energy") is None:
         return [judge_unpromised(facts)]
+    if facts.one_sided:
+        return [judge_promised(facts, "impacts by a rule of order 1")]
     if "nonholonomic" in facts.features:
         return [judge_promised(facts, "constraints on velocities")]
     if facts.promise("energy") == "exactly":
         return [judge_exact(facts, "energy", facts.traj.energy, facts.kinetic_scale)]
     return [judge_promised(facts)]
+
+
+def judge_discrete_energy(facts: LagrangianFacts) -> Item | None:
+    """E at the middle of the last step of every recorded interval, q - tau w/2 and w, tau being its length."""
+    if facts.promise("discrete energy") is None or len(facts.traj) < 2:
+        return None
+    traj, n = facts.traj, facts.model.n
+    tau = traj.states[1:, 3 * n + 2, None]
+    energy = facts.model.energy(traj.q[1:] - 0.5 * tau * traj.v_interval, traj.v_interval)
+    return judge_exact(facts, "discrete energy", np.asarray(energy), facts.kinetic_scale)
 
 
 def _measured_energy(facts: LagrangianFacts, why: str) -> Item:
@@ -101,7 +119,8 @@ def judge_symmetry(facts: LagrangianFacts, i: int, name: str, terms: float, why:
     J, exact = facts.traj.momentum[:, i], facts.promise("momentum") == "exactly"
     if not np.isfinite(J).all():
         return item(name, FAIL, None, None, f"{name} is not finite: the motion has exploded")
-    error = ratio(float(np.max(np.abs(J - J[0]))), terms)
+    pushed = facts.traj.impulse[:, i] if "unilateral" in facts.features and not facts.acting else np.zeros_like(J)
+    error = ratio(float(np.max(np.abs(J - J[0] - pushed))), terms)
     if facts.acting and not why:
         return judge_impulse(facts, i, name, terms)
     if facts.acting or why or not exact:
@@ -109,7 +128,8 @@ def judge_symmetry(facts: LagrangianFacts, i: int, name: str, terms: float, why:
         return item(name, NOT_APPLICABLE, error, None, f"{name} changes by {error:.2g} ({reason})")
     limit = facts.exact_limit + 16.0 * EPS
     verdict = PASS if error <= limit else FAIL
-    return item(name, verdict, error, "exactly", f"{name} conserved to {error:.2g} (promised: exactly)", limit)
+    less = ", less what impacts push," if pushed.any() else ""
+    return item(name, verdict, error, "exactly", f"{name}{less} conserved to {error:.2g} (promised: exactly)", limit)
 
 
 def judge_impulse(facts: LagrangianFacts, i: int, name: str, terms: float) -> Item:

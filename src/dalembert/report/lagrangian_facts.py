@@ -48,6 +48,16 @@ class LagrangianFacts(Facts):
         return self.driven or (bool(set(self.acting) - {"damping"}) and not self.has_ledger)
 
     @property
+    def one_sided(self) -> bool:
+        """Impacts by the one-sided rule of `collision`."""
+        return bool(self.traj.meta.get("options", {}).get("reflection") == "exact")
+
+    @property
+    def order(self) -> int:
+        """1 for the one-sided rule."""
+        return 1 if self.one_sided else super().order
+
+    @property
     def reaches(self) -> Array:  # type: ignore[override]
         """A formula has no origin."""
         return np.zeros(len(self.traj))

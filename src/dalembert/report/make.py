@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.directors import Directors
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.report.bodies import judge_bodies
 from dalembert.report.certificates import judge_certificates
+from dalembert.report.collisions import judge_collisions
 from dalembert.report.constraints import judge_constraints
+from dalembert.report.directors import DirectorFacts, judge_directors
 from dalembert.report.energy import judge_energy
 from dalembert.report.facts import Facts, ratio
 from dalembert.report.items import FAIL, NOT_APPLICABLE, Item, Report, item
@@ -29,6 +32,7 @@ from dalembert.report.run import (
 )
 from dalembert.report.tree import judge_tree
 from dalembert.report.tree_facts import TreeFacts
+from dalembert.runs.as_bodies import as_bodies
 
 __all__ = ["Item", "Report", "make_report"]
 
@@ -77,6 +81,16 @@ def _(system: Lagrangian, facts: Any) -> list[Item | None]:
     return judge_lagrangian(facts)
 
 
+@facts_of.register
+def _(system: Directors, traj: Any) -> Facts:
+    return DirectorFacts(as_bodies(traj), traj)
+
+
+@judge_physics.register
+def _(system: Directors, facts: Any) -> list[Item | None]:
+    return judge_directors(facts)
+
+
 def measured_energy(facts: Facts) -> Item:
     """By how much the energy changes, of a system of which nothing more is known; a failure where it is not finite."""
     energy, kinetic = facts.traj.energy, facts.traj.kinetic
@@ -95,7 +109,7 @@ def is_machine(facts: Facts) -> bool:
 
 def judge_machine(facts: TreeFacts) -> list[Item | None]:
     """A tree, with or without loops."""
-    return [*judge_tree(facts), *judge_constraints(facts), judge_certificates(facts)]
+    return [*judge_tree(facts), *judge_collisions(facts), *judge_constraints(facts), judge_certificates(facts)]
 
 
 def judge_body(facts: Facts) -> list[Item | None]:

@@ -21,12 +21,13 @@ from dalembert.model import Model
 from dalembert.model.joints._base import perpendicular
 from dalembert.model.kinematics import frames, point
 from dalembert.model.parts import WORLD
+from dalembert.model.points import is_free
 from dalembert.model.twists import shift, turn, turns
 
 SMALL = 1e-9
 ROTATION = {"revolute", "universal", "cylindrical", "planar", "slot"}  # kinds that allow a rotation about their axis,
-SHIFT = {"prismatic", "cylindrical", "slot"}  # a shift along it,
-SHIFTS_ACROSS = {"planar"}  # shifts across it,
+SHIFT = {"prismatic", "cylindrical", "slot", "translation"}  # a shift along it,
+SHIFTS_ACROSS = {"planar", "translation"}  # shifts across it,
 BALL = {"spherical", "distance"}  # all rotations about their anchor
 
 
@@ -123,7 +124,7 @@ def _joints(model: Model, fixed: set[str], forces: bool) -> list[Array]:
         heavy = j.armature > 0.0 and j.kind not in ("revolute", "prismatic")
         if resists or heavy:
             out.append(np.zeros((0, 6)))
-        elif j.kind != "free":
+        elif not is_free(model, j):
             out.append(_kept_by(j.kind, j.axis, j.anchor))
     return out
 
@@ -216,7 +217,7 @@ def _turn_label(model: Model, turns: Array, shifts: int) -> str:
     what = "L" if len(turns) == 3 else "L" + ", L".join(_name(x[:3]) for x in turns)
     if shifts >= 2:
         return what
-    roots = [j for j in model.joints if j.parent in grounded(model) and j.kind not in ("fixed", "free")]
+    roots = [j for j in model.joints if j.parent in grounded(model) and j.kind not in ("fixed", "free", "translation")]
     if not roots:
         return f"{what} about a fixed point"
     return f"{what} about the {'pivot' if roots[0].kind == 'spherical' else 'axis of ' + repr(roots[0].name)}"

@@ -21,7 +21,15 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.model import forces
-from dalembert.report.energy import balance, judge_dissipation, judge_explosion, judge_promised, judge_unpromised, unless_coarse
+from dalembert.report.energy import (
+    balance,
+    judge_dissipation,
+    judge_exact,
+    judge_explosion,
+    judge_promised,
+    judge_unpromised,
+    unless_coarse,
+)
 from dalembert.report.facts import ratio, size
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.report.momentum import Part, critical_part
@@ -29,9 +37,9 @@ from dalembert.report.symmetries import Symmetry, armature_momentum, symmetries,
 from dalembert.report.tree_facts import TreeFacts
 
 
-def counted() -> set[str]:
+def counted(facts: TreeFacts) -> set[str]:
     """Features whose work and impulse the engine writes down, beside those of a control."""
-    return {"damping", "limits", "drive", *forces.features(conservative=False)}
+    return {"damping", "limits", "drive", *forces.features(conservative=False), *({"contact"} if facts.strikes else ())}
 
 
 def judge_tree(facts: TreeFacts) -> list[Item]:
@@ -50,7 +58,7 @@ def judge_energy(facts: TreeFacts) -> list[Item]:
     others = facts.working | ({"control"} if facts.controlled else set()) | ({"damping"} if facts.damped else set())
     others -= set() if facts.stopped else {"limits"}
     doubt = _doubt(facts)
-    if others - counted() - {"control"} or (others and not facts.has_ledger):
+    if others - counted(facts) - {"control"} or (others and not facts.has_ledger):
         return [item("energy", NOT_APPLICABLE, None, None, f"energy is not judged ({', '.join(sorted(others))})")]
     if others:
         found = [judge_account(facts, doubt)]
@@ -60,6 +68,8 @@ def judge_energy(facts: TreeFacts) -> list[Item]:
     if doubt:
         measured = judge_unpromised(facts)
         return [replace(measured, text=measured.text.replace("not promised", f"not promised: {doubt}"))]
+    if facts.promise("energy") == "exactly":
+        return [judge_exact(facts, "energy", facts.traj.energy, facts.kinetic_scale)]
     return [judge_promised(facts, "joints on velocities" if "nonholonomic" in facts.features else "")]
 
 
@@ -94,6 +104,8 @@ def conserved(facts: TreeFacts) -> tuple[list[Part], str]:
         return [], "a force given as a function acts"
     if "limits" in facts.features and facts.stopped:  # those of joints to the world push from outside; the balance counts them
         return [], "joints came to their limits"
+    if facts.strikes:  # walls push from outside; the balance counts them
+        return [], "bodies strike"
     return [part(facts, s) for s in symmetries(facts.model)], "the machine has no symmetry"
 
 
@@ -114,7 +126,7 @@ def judge_momentum(facts: TreeFacts) -> list[Item]:
 
 def balances(facts: TreeFacts) -> list[Part]:
     """Momenta less the impulse in the account, along the motions that joints and loops to the world allow; none if nothing pushes."""
-    pushed = facts.has_ledger and (facts.features & counted() or facts.controlled)
+    pushed = facts.has_ledger and (facts.features & counted(facts) or facts.controlled)
     return [balanced(facts, s) for s in ties(facts.model)] if pushed else []
 
 

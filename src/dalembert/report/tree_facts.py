@@ -67,6 +67,11 @@ class TreeFacts(Facts):
         return bool(np.any(self.traj._account.get("limits", np.ones(1)) != 0.0))
 
     @property
+    def strikes(self) -> bool:
+        """Bodies strike each other, and the account holds what impacts take."""
+        return "impacts" in self.traj._account
+
+    @property
     def uncounted(self) -> bool:
         """Something may give energy to the machine, and nobody counts how much."""
         giving = self.working - TAKING - ({"limits"} if self._within_limits else set())
@@ -117,7 +122,7 @@ class TreeFacts(Facts):
     def extent(self) -> float:
         """Size of the machine at the reference configuration, m: of the box around origins and anchors, and a radius of gyration."""
         bodies = self.model.bodies
-        anchors = [*(j.anchor for j in self.model.joints if j.kind != "free"), *(x.anchor for x in self.model.loops)]
+        anchors = [*(j.anchor for j in self.model.joints if not j.coordinates.absolute), *(x.anchor for x in self.model.loops)]
         points = [*(b.position for b in bodies), *anchors]
         gyration = [float(np.sqrt(np.trace(b.inertia) / b.mass)) + float(np.linalg.norm(b.com)) for b in bodies if b.mass > 0.0]
         return float(np.ptp(np.array(points), axis=0).max()) + max(gyration, default=0.0)

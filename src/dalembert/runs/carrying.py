@@ -90,7 +90,7 @@ def _given(model: Any, kept: set[str], what: str, given: Any, slices: Mapping[st
     for name, value in given.items():
         if name not in slices:
             raise UnknownNameError(f"joint in {what} of edit", name, slices)
-        if name in kept and model.joint(name).kind != "free":
+        if name in kept and not model.joint(name).coordinates.absolute:
             raise OptionError(
                 f"edit: {what} of joint {name!r} is given, but the joint was there before and goes on from where it is; "
                 "expected joints that the edit adds, and free bodies."

@@ -17,8 +17,8 @@ def unhandled(model: System, family: Family, stepper: Stepper, ignore: tuple[str
 
 
 def _missing(features: set[str], stepper: Stepper) -> set[str]:
-    if stepper.python:  # a plain step works on the model itself, whatever acts there; of contact that has no dynamics, of drives no time
-        return features & {"contact", "drive"} - set(stepper.handles)
+    if stepper.python:  # a plain step works on the model itself; of contact and walls that has no dynamics, of drives no time
+        return features & {"contact", "drive", "unilateral"} - set(stepper.handles)
     every = force_features() if "forces" in stepper.handles else frozenset()
     return features - set(stepper.handles) - every - {"function"}  # functions join the control
 

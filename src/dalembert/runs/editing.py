@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.directors import Directors
 from dalembert.errors import OptionError, UnsupportedError
 from dalembert.model import Model, kinematics
 from dalembert.model.assembly import _project, _size
@@ -40,6 +41,11 @@ def editable(system: Any) -> Any:
     raise UnsupportedError(
         f"edit: {system!r} is given by a formula and has no parts that could be added or removed; begin a new Simulation."
     )
+
+
+@editable.register
+def _(system: Directors) -> Any:
+    raise UnsupportedError(f"edit: {system!r} is made from its model; change that, and begin a new Simulation of Directors(model).")
 
 
 @editable.register

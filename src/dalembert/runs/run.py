@@ -24,6 +24,7 @@ from dalembert.runs.trajectory import Trajectory, since_first
 
 CHUNK_SECONDS = 0.1
 KEPT_BYTES = 2**24  # of states, and of ragged tables: what is more stays in the file that a run is saved to
+KEPT = "Everything before this step is in the trajectory."
 FIRST, AT_ONCE = 32, 1024  # steps of the first chunk, and of that of a plan whose runs were seen to be quick
 
 
@@ -216,10 +217,11 @@ class Run:
         if "tol" in self.meta["options"]:
             what = "last correction relative to the velocity" if self.plan.family.corrects else "relative residual"
             text += f"; {what} {e.info[1]:.3g} after {int(e.info[0])} iterations, tolerance {self.meta['options']['tol']:g}"
-        return text + ". " + self._remedy()
+        own = getattr(e, "words", lambda status: "")(status)  # what the engine itself says of it
+        return f"{text}. {own} {KEPT}" if own else f"{text}. {self._remedy()}"
 
     def _remedy(self) -> str:
-        kept, plan = "Everything before this step is in the trajectory.", self.plan
+        kept, plan = KEPT, self.plan
         if plan.stepper.python:
             return kept
         trouble = plan.acting.trouble(self.engine.time + self.engine.h)

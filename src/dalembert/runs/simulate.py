@@ -50,7 +50,7 @@ def simulate(
     save: stream to this HDF5 file while running; a killed run can be loaded and resumed.
     monitors: functions monitor(t, q, v), called about ten times a second and at the end with the latest node; a true answer ends the run.
     ignore: names of features to run without, such as "contact" or ("limits", "joint friction"); they are taken out of the motion, the
-    energy and the report. List: model/features.py; of a Lagrangian: force, damping, holonomic, nonholonomic.
+    energy and the report. List: model/features.py; of a Lagrangian: force, damping, holonomic, nonholonomic, unilateral.
     on_fail: "raise" a SimulationError (its .traj holds what was computed) or "return" the trajectory with its status.
     Ctrl-C returns what was computed.
     """

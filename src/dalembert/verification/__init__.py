@@ -1,5 +1,6 @@
 """Exact solutions: what tests, documentation and benchmarks measure steppers against. NumPy and SciPy only, nothing is stepped."""
 
+from dalembert.verification.bouncing_ball import BouncingBall
 from dalembert.verification.free_body import free_body, period
 from dalembert.verification.high_oscillation import SpookPair, StiffPair
 from dalembert.verification.kepler import Kepler, KeplerInvariants, kepler_invariants
@@ -34,6 +35,7 @@ from dalembert.verification.symmetric_top import symmetric_top
 
 __all__ = [
     "AlphaBeta",
+    "BouncingBall",
     "ChaplyginSleigh",
     "DiscreteDisk",
     "Kepler",

@@ -11,6 +11,7 @@ from PIL import Image
 
 from dalembert.arrays import Array
 from dalembert.errors import OptionError
+from dalembert.runs.as_bodies import as_bodies
 from dalembert.view.gif import gif_bytes
 from dalembert.view.picture import checked_path, write_file
 from dalembert.view.sphere import com_paths
@@ -49,6 +50,7 @@ def render_gif(
     traj: Any, fps: float = 20, seconds: float | None = None, size: tuple[int, int] = (480, 480), max_frames: int = 200
 ) -> bytes:
     """The animation as the bytes of a GIF file."""
+    traj = as_bodies(traj)
     size = _checked_size(size)
     times, duration = frame_times(traj.t, fps, seconds, max_frames)
     return gif_bytes(_drawer(traj, times, size, 0.001 * duration * len(times)), len(times), duration)

@@ -48,7 +48,7 @@ class Painter:
 
 def anchor_of(model: Model) -> Array | None:
     """Where the machine is held by the world, or None if it floats."""
-    held = [j.anchor for j in model.joints if j.parent == WORLD and j.kind != "free"]
+    held = [j.anchor for j in model.joints if j.parent == WORLD and not j.coordinates.absolute]
     return np.mean(held, axis=0) if held else None
 
 

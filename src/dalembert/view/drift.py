@@ -20,10 +20,12 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
+from dalembert.model.points import is_free
 from dalembert.report.facts import Facts
 from dalembert.report.make import is_machine
 from dalembert.report.tree import balances, conserved
 from dalembert.report.tree_facts import TreeFacts
+from dalembert.runs.as_bodies import as_bodies
 
 UNRECORDED = "forces act, and their impulse\nwas not recorded"
 _TINY = 1e-300
@@ -44,6 +46,7 @@ def scale_of(a: Array) -> float:
 
 def is_forced(traj: Any) -> bool:
     """Whether anything but gravity does work on the bodies, or anything outside a Lagrangian."""
+    traj = as_bodies(traj)
     return acted_on(traj._run_model, traj)
 
 
@@ -70,6 +73,7 @@ def energy_drift(traj: Any) -> Curve | None:
 
 def momentum_drift(traj: Any) -> list[Curve]:
     """Relative errors of the angular and linear balance; those that cannot be judged are left out. Of a Lagrangian: one per symmetry."""
+    traj = as_bodies(traj)
     return kept(traj.model, traj)
 
 
@@ -82,7 +86,7 @@ def kept(system: Any, traj: Any) -> list[Curve]:
     L, p = traj.momentum[:, :3], traj.momentum[:, 3:]
     if pivot is not None:
         L = L - np.cross(pivot, p)
-    held = any(j.parent == "world" and j.kind != "free" for j in model.joints)
+    held = any(j.parent == "world" and not is_free(model, j) for j in model.joints)
     impulse = np.asarray(traj.impulse)
     known = bool(np.isfinite(impulse[:, :3]).all())
     if not known and (is_forced(traj) or (held and pivot is None)):
@@ -97,6 +101,7 @@ def kept(system: Any, traj: Any) -> list[Curve]:
 
 def momentum_excuse(traj: Any) -> str:
     """Why there is no momentum to show."""
+    traj = as_bodies(traj)
     return excuse(traj.model, traj)
 
 

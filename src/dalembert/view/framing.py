@@ -104,7 +104,7 @@ def _kept(model: Model, corners: list[Array], centres: Array) -> Array:
     still = still_bodies(model)
     moving = drawn & np.array([b.name not in still for b in model.bodies])
     moving = moving if moving.any() else drawn
-    anchors = [j.anchor for j in model.joints if j.parent == WORLD and j.kind not in ("free", "fixed")]
+    anchors = [j.anchor for j in model.joints if j.parent == WORLD and j.kind not in ("free", "translation", "fixed")]
     anchors += [j.anchor for j in model.joints if j.parent in still and j.kind != "fixed"]
     hub = np.tile(np.mean(anchors, axis=0), (len(centres), 1)) if anchors else np.median(centres[:, moving], axis=1)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -82,7 +82,7 @@ class _Sketch:
                     self.ties[body].append(place)
         self.single = len(model.bodies) == 1
         points = [b.position + rotate(b.quaternion, b.com) for b in model.bodies if not b.massless]
-        points += [j.anchor for j in holding if j.kind != "free"] + [x for places in self.ties.values() for x in places]
+        points += [j.anchor for j in holding if not j.coordinates.absolute] + [x for places in self.ties.values() for x in places]
         self.extent = float(np.ptp(points, axis=0).max()) if points else 0.0
 
     def draw(self, body: Body) -> list[tuple[Solid, int]]:
@@ -92,7 +92,7 @@ class _Sketch:
             return list(zip(found, _shades(body), strict=True))
         joint = self.above[body.name]
         ends = [_in(body, x) for x in [*(j.anchor for j in self.below[body.name]), *self.ties[body.name]]]
-        if joint.kind == "free":
+        if joint.coordinates.absolute:
             return self._free(body, ends)
         here = _in(body, joint.anchor)
         ends = [end for end in ends if np.linalg.norm(end - here) > 1e-3 * self.extent]

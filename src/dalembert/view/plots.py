@@ -12,6 +12,7 @@ from dalembert.arrays import Array
 from dalembert.families import family_named
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model, kinematics
+from dalembert.runs.as_bodies import as_bodies
 from dalembert.view.drift import energy_drift, momentum_drift, momentum_excuse
 from dalembert.view.lines import thin
 from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, MUTED, Picture, checked_path, new_picture, save_picture, styled
@@ -23,6 +24,7 @@ MOST = 10  # lines in one panel
 
 def plot_trajectory(traj: Any, path: Any = None) -> Picture:
     """Figure of a run; written to a path (.png, .pdf, .svg) if one is given."""
+    traj = as_bodies(traj)
     return panels(traj.model, traj, path)
 
 

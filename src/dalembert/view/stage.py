@@ -46,7 +46,7 @@ class Stage:
         self.machine = Machine(pieces, [*self.colours, _WORLD], CELL * 2.0 * self.frame.half / min(size), len(model.bodies))
         self.paths = self._choose_paths(centres)
         self.path_colours = np.array([rgb(COLOURS[1]) if len(model.bodies) == 1 else 0.8 * self.colours[i] for i in self.paths])
-        anchors = [j.anchor for j in model.joints if dots and j.parent == WORLD and j.kind not in ("free", "fixed")]
+        anchors = [j.anchor for j in model.joints if dots and j.parent == WORLD and j.kind not in ("free", "translation", "fixed")]
         self.anchors = np.array(anchors).reshape(-1, 3)
         self._write_title(title, pace)
         if not self.frame.follows:

@@ -14,7 +14,7 @@ import dalembert as dal
 from dalembert.errors import UnsupportedError
 
 DATA = Path(__file__).parents[2] / "data"
-METHODS = ("midpoint", "trapezoidal")
+METHODS = ("midpoint", "trapezoidal", "null-space")
 # composition: declared order, how far below and above the observed order may be
 CASES = {"suzuki4": (4, 0.1, 0.1), "yoshida6": (6, 0.3, 0.3), "kahan-li8": (8, 0.5, 1.0)}
 # steps in T: the spring of the pinned chain swings at 10 rad/s

@@ -10,7 +10,7 @@ import pytest
 
 import dalembert as dal
 
-METHODS = ("midpoint", "trapezoidal")
+METHODS = ("midpoint", "trapezoidal", "null-space")
 KINDS = ("free", "revolute", "prismatic", "cylindrical", "spherical", "universal", "planar")
 LEVEL = (1.0, 0.0, 0.0, 0.0)
 HALVINGS = 2.0 ** -np.arange(4)

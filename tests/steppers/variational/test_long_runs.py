@@ -8,7 +8,7 @@ from dalembert.families.variational import NOTES
 from dalembert.kernels.tree.variational.convergence import STALE
 from dalembert.kernels.tree.variational.layout import HISTORY, state_places
 
-METHODS = ("midpoint", "trapezoidal", "symplectic-euler")
+METHODS = ("midpoint", "trapezoidal", "symplectic-euler", "null-space")
 
 
 @pytest.fixture(scope="module")

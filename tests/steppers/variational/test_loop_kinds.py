@@ -5,7 +5,7 @@ import pytest
 
 import dalembert as dal
 
-METHODS = ("midpoint", "trapezoidal")
+METHODS = ("midpoint", "trapezoidal", "null-space")
 KINDS = ("spherical", "fixed", "revolute", "prismatic", "cylindrical", "universal", "planar")
 LEVEL = (1.0, 0.0, 0.0, 0.0)
 HALVINGS = 2.0 ** -np.arange(4)

@@ -4,6 +4,7 @@ The machine as its user knows it lists joints in its own order; `view` has a rec
 
     kind    q                                              v                                          force tau on the bodies
     FREE    pose of the body frame                         omega, velocity of its origin, body axes   wrench about the centre of mass
+    POINT   position of the body frame                     its velocity, world axes                   force in its origin
     PLAIN   measures, angles continued                     J (omega, v)                               J^T tau
     BALL    F q F^+, q of the joint frames, F = FRAME_B    F spins: child axes                        J^T F^+ tau
 
@@ -18,8 +19,8 @@ from dalembert.kernels.bodies.targets import add_along
 from dalembert.kernels.quat import conj, load, mul, rotate, rotate_inverse, store
 from dalembert.kernels.smallmat import cross, load3, store3, sub
 
-FREE, PLAIN, BALL = 0, 1, 2
-# columns of view: kind, body (FREE) or joint, where in q, where in v, number of rates
+FREE, PLAIN, BALL, POINT = 0, 1, 2, 3
+# columns of view: kind, body (FREE, POINT) or joint, where in q, where in v, number of rates
 KIND, OF, AT_Q, AT_V, COUNT, COLUMNS = 0, 1, 2, 3, 4, 5
 
 
@@ -31,6 +32,14 @@ def read_free(state, c, q, at_q, v, at_v):
     store(q, at_q + 3, Q)
     store3(v, at_v, omega)
     store3(v, at_v + 3, sub(rotate_inverse(Q, load3(state, 10)), cross(omega, c)))
+
+
+@inline
+def read_point(state, c, q, at_q, v, at_v):
+    """Position and velocity of the origin of a body frame."""
+    Q = load(state, 3)
+    store3(q, at_q, sub(load3(state, 0), rotate(Q, c)))
+    store3(v, at_v, sub(load3(state, 10), rotate(Q, cross(load3(state, 7), c))))
 
 
 @inline
@@ -51,6 +60,9 @@ def read_coordinates(system, view, states, coms, values, J, q, v):
         kind, of, at_q, at_v = view[i, KIND], view[i, OF], view[i, AT_Q], view[i, AT_V]
         if kind == FREE:
             read_free(states[of], load3(coms[of], 0), q, at_q, v, at_v)
+            continue
+        if kind == POINT:
+            read_point(states[of], load3(coms[of], 0), q, at_q, v, at_v)
             continue
         joint = int(system[AT_JOINTS]) + of * JOINT_SIZE
         first, body_a, body_b = int(system[joint + FIRST_MEASURE]), int(system[joint + BODY_A]), int(system[joint + BODY_B])
@@ -75,6 +87,12 @@ def push_coordinates(system, view, states, coms, intact, J, tau, room, out):
             for k in range(3):
                 out[6 * of + k] += moment[k]
                 out[6 * of + 3 + k] += pushed[k]
+            continue
+        if kind == POINT:
+            turned = cross(load3(coms[of], 0), rotate_inverse(load(states[of], 3), load3(tau, at_v)))
+            for k in range(3):
+                out[6 * of + k] -= turned[k]
+                out[6 * of + 3 + k] += tau[at_v + k]
             continue
         if intact[of] == 0:
             continue

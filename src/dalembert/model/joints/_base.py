@@ -39,6 +39,7 @@ class JointKind(ABC):
     second_axis: Literal["none", "optional", "required"] = "none"
     limitable: bool = False  # limits make sense: bounds on the one coordinate, or on the angle of a ball joint
     elastic: bool = True  # stiffness makes sense
+    absolute: bool = False  # q is the place of the body frame in the world, which must be the parent: anchor and axes play no part
     has_rest: bool = False  # the spring may rest elsewhere than at the reference configuration
 
     @abstractmethod

@@ -47,6 +47,7 @@ class Free(JointKind):
 
     name = "free"
     nq, nv = 7, 6
+    absolute = True
     elastic = False
     q_names, q_units = ("x", "y", "z", "qw", "qx", "qy", "qz"), ("m",) * 3 + ("1",) * 4
     v_names, v_units = ("wx", "wy", "wz", "vx", "vy", "vz"), ("rad/s",) * 3 + ("m/s",) * 3

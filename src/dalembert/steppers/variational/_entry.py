@@ -11,7 +11,7 @@ from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree import load_layout
 from dalembert.kernels.tree.account_layout import SIZE as ACCOUNT_SIZE
 from dalembert.kernels.tree.variational.both_layout import BOTH_SIZE
-from dalembert.kernels.tree.variational.layout import DENSE_MOST, FACTOR_SIZE, FIRST, MIDDLE, SECOND, SIDE_SIZE, STATE, STEP
+from dalembert.kernels.tree.variational.layout import CHORD_SIZE, DENSE_MOST, FACTOR_SIZE, FIRST, MIDDLE, SECOND, SIDE_SIZE, STATE, STEP
 from dalembert.kernels.tree.variational.step import step
 from dalembert.kernels.tree.variational.trust import TURN
 from dalembert.model.compile_constraints import is_driven
@@ -61,16 +61,16 @@ COMMON: dict[str, Any] = {
 LEFT = {(FIRST,): 1.0, (MIDDLE,): 0.5, (SECOND,): 0.0, (FIRST, SECOND): 0.5}
 
 
-def enter(*sides: int, **description: Any) -> None:
-    """Register the method that evaluates the Lagrangian at these sides."""
+def enter(*sides: int, chord: bool = False, **description: Any) -> None:
+    """Register the method that evaluates the Lagrangian at these sides; chord: the kinetic energy is that of straight paths."""
 
     def prepare(system: Array, options: dict[str, Any]) -> Array:
-        return pack(system, sides, options, TURN if description["order"] > 1 else float("inf"))
+        return pack(system, sides, options, TURN if description["order"] > 1 else float("inf"), chord)
 
     register(prepare=prepare, **{**COMMON, **description})(step)
 
 
-def pack(system: Array, sides: tuple[int, ...], options: dict[str, Any], turn: float) -> Array:
+def pack(system: Array, sides: tuple[int, ...], options: dict[str, Any], turn: float, chord: bool = False) -> Array:
     """The system array with options and the layouts of workspace and state behind it."""
     n, nq, nv, m = (int(system[k]) for k in (at.LINKS, at.NQ, at.NV, at.CONSTRAINTS))
     total = m + sum(count for start, count in load_layout.groups(system) if system[start + load_layout.ROW] != 0.0)
@@ -86,10 +86,10 @@ def pack(system: Array, sides: tuple[int, ...], options: dict[str, Any], turn: f
         "account": ACCOUNT_SIZE,
     }
     state, length = STATE.lay(0, {}, sizes)
-    sizes |= {"side": SIDE_SIZE, "factor": max(FACTOR_SIZE, BOTH_SIZE), "state": length}
+    sizes |= {"side": SIDE_SIZE, "factor": max(FACTOR_SIZE, BOTH_SIZE), "state": length, "chords": CHORD_SIZE if chord else 0}
     numbers = {
         **{name: sizes[name] for name in ("links", "nq", "nv", "m", "total", "small")},
-        **{"holonomic": system[at.HOLONOMIC], "first": sides[0], "end": sides[-1] + 1, "inside": MIDDLE in sides},
+        **{"holonomic": system[at.HOLONOMIC], "first": sides[0], "end": sides[-1] + 1, "inside": MIDDLE in sides, "chord": chord},
         **{"left": LEFT[sides], "turn": turn, "tol": options["tol"], "max_iterations": options["max_iterations"]},
         **{"exponential": options["retraction"] == "exp", "rescue": options["rescue"]},
         **{"side": 0, "held": 0, "stages": 1, "table": len(system) + STEP.size + STATE.size},

@@ -36,6 +36,7 @@ STEP = Layout(
     Count("first", "first side"),
     Count("end", "one more than the last side"),
     Count("inside", "1: the side lies between the nodes"),
+    Count("chord", "1: kinetic energy of straight paths between the nodes (chord.py), forces at both"),
     Real("left", "part of h with which forces of the side enter the first node"),
     Real("turn", "a joint that turns by more than this in a step makes the step doubtful (rad): see trust.py"),
     Count("side", "where the records of the first side start in work"),
@@ -94,6 +95,7 @@ STEP = Layout(
     Part("touched", 1, "1: a limit pushes in this step"),
     Part("dense", "small 2 nv nv", "J and df/dv of small trees"),
     Part("factor", "links factor", "records of the elimination"),
+    Part("chords", "links chords", "poses of the links at both nodes"),
 )
 
 STATE = Layout(
@@ -138,6 +140,19 @@ SIDE = Record(
 )
 MOM, WRENCH, FALL, STOP = SIDE.starts[3:]
 SIDE_SIZE = SIDE.size
+
+# poses of a link at both nodes of a step, in axes of the root link of its tree at the first node (`chord.py`)
+CHORD = Record(
+    Part("R0", 9, "axes at the first node"),
+    Part("C0", 3, "origin there"),
+    Part("R1", 9, "axes at the second node"),
+    Part("C1", 3, "origin there"),
+    Part("DR", 9, "R1 - R0"),
+    Part("DC", 3, "C1 - C0"),
+    Part("IMPULSE", 6, "momentum of the subtree over the step, about the origin of the frame"),
+)
+R0, C0, R1, C1, DR, DC, IMPULSE = CHORD.starts
+CHORD_SIZE = CHORD.size
 
 # record of a link in the elimination, in axes of the root link of its tree and about one origin (`one_joint.py`)
 ELIMINATED = Record(Part("INERTIA", 36, "A, 6 x 6 by rows"), Part("FRAME", 12, "axes and origin of the link there"))

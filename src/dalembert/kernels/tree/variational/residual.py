@@ -3,12 +3,14 @@
 L_d = h L(q_k, v)                            symplectic Euler            dL/dv and forces at the first node
 L_d = h L(q_k+1/2, v)                        midpoint                    between the nodes
 L_d = h/2 [L(q_k, v) + L(q_k+1, v)]          trapezoidal                 at both nodes         Kobilarov (21)-(25), (62)-(64)
+straight paths                               null-space                  `chord.py`
 
 e(v) = dtau_hv^-T l - h f_left - p_k
 """
 
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.tree.layout import AT_CALL, LOADS
+from dalembert.kernels.tree.variational.chord import chord_residual
 from dalembert.kernels.tree.variational.layout import FIRST, MIDDLE, SECOND, places
 from dalembert.kernels.tree.variational.retraction import left_momentum, retract, share
 from dalembert.kernels.tree.variational.side import evaluate
@@ -21,6 +23,9 @@ def residual(h, system, work, again, last):
     again: not for the first time in this step. last: evaluate also what only the momentum at the second node needs.
     """
     s = places(system)
+    if s.chord != 0:
+        chord_residual(h, system, work, again, last)
+        return
     call, exponential, part = int(system[AT_CALL]), s.exponential != 0, 1.0 / (s.end - s.first)
     for i in range(s.nv):
         work[s.hv + i] = h * work[s.v + i]

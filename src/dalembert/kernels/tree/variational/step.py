@@ -1,6 +1,6 @@
 """One step of a variational integrator on a tree: solve e(v) = 0 for the interval velocity (`newton.py`), then move on.
 
-    q_k+1 = q_k tau(h v),    p_k+1 = Ad_tau^T (p_k + h f_left) + h f_right                                 (`retraction.py`)
+    q_k+1 = q_k tau(h v),    p_k+1 = Ad_tau^T (p_k + h f_left) + h f_right                 (`retraction.py`; straight paths: `chord.py`)
 
 A step that does not converge, or that turns far and does not keep the balance of energy between its nodes (`trust.py`), is repeated
 by Newton's method from the last velocity with a new matrix each time and a line search, then in 2, 4, 8 ... equal parts. Where energy has
@@ -11,6 +11,7 @@ from dalembert.kernels._jit import kernel
 from dalembert.kernels.status import OK, RUNAWAY, SINGULAR
 from dalembert.kernels.tree.kinematics import place
 from dalembert.kernels.tree.layout import AT_CALL
+from dalembert.kernels.tree.variational.chord import chord_right
 from dalembert.kernels.tree.variational.constrained import add_impulses, begin
 from dalembert.kernels.tree.variational.drives import driven, enter_drives
 from dalembert.kernels.tree.variational.history import next_stage, predict, remember
@@ -54,7 +55,10 @@ def move_on(h, system, state, work):
     for i in range(s.nv):
         work[s.hv + i] = h * work[s.v + i]
     retract(system, work, s.q_old, s.hv, s.q_new, s.exponential != 0, False)
-    right_momentum(system, work, h, s.hv, s.p_old, s.f_left, s.f_right, s.e, s.exponential != 0)
+    if s.chord != 0:
+        chord_right(h, system, work, s.e)
+    else:
+        right_momentum(system, work, h, s.hv, s.p_old, s.f_left, s.f_right, s.e, s.exponential != 0)
     if s.m != 0 and not project(h, system, work, s.q_new, s.e):
         return SINGULAR
     if drives:

@@ -56,7 +56,7 @@ def work_done(h, system, work):
     s = places(system)
     power = product(work, s.v, s.f_left, s.nv) + product(work, s.v, s.f_right, s.nv)
     noise = 0.0
-    for k in range(s.first, s.end):
+    for k in range(s.first, s.first if s.chord != 0 else s.end):  # straight paths: there are no others
         q = s.q_old if k == FIRST else (s.q_new if k == SECOND else s.q_mid)
         side = s.side_0 if k == FIRST else (s.side_1 if k == SECOND else s.side_m)
         evaluate(system, work, q, s.v, side, s.dv, s.delta, k >= 0, k < 0, k < 0)  # without forces

@@ -1,0 +1,1 @@
+"""Distance, depth and separating planes of convex polytopes that are given by their vertices."""
