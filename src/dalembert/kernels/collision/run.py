@@ -7,6 +7,9 @@ touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is n
 and is held until its force would pull (Zeno). Where it cannot be held, as where a hull rolls from one corner to the next, it is opened with
 HOP times the speed of the solids, counted, and strikes again. A body that rattles on several contacts comes to no end by itself: every
 RATTLES impacts of one step that are not those of the same contact again, what counts as slow doubles.
+
+Decomposition (Cirak and West 2005; Leyendecker et al. 5.4) looks for no instant: at a node where bodies overlap and approach, momentum is
+parted into what the contacts feel and the rest, and the former is reflected; overlap opens by UNDO per step. They overlap by a step's way.
 """
 
 import math
@@ -16,6 +19,7 @@ from dalembert.kernels.collision.energy import interval_energy
 from dalembert.kernels.collision.gaps import crossing, gap_of, nearest, put_solids, row3
 from dalembert.kernels.collision.impact import after, closed_contacts, complementarity, impulses, node_velocity, outside
 from dalembert.kernels.collision.tables import (
+    AT_NODES,
     COUNT,
     ENERGY,
     EVENTS,
@@ -32,6 +36,7 @@ from dalembert.kernels.collision.tables import (
     PACE,
     PENDING,
     REFLECTION,
+    RESPONSE,
     REST_SPEED,
     RESTS,
     SQUARE,
@@ -61,8 +66,9 @@ from dalembert.kernels.loop import (
     call_step,
     finite,
 )
-from dalembert.kernels.smallmat import dot, sub
+from dalembert.kernels.smallmat import dot, load3, sub
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, TOO_MANY_EVENTS, UNMET
+from dalembert.kernels.tree.layout import GRAVITY
 from dalembert.kernels.tree.variational.layout import notes, places
 
 GROW, MORE_EVENTS = -10, -11  # the list of contacts, of events, is too short: the step was not done
@@ -70,6 +76,7 @@ SHORT = 1e-13  # of h: what is left of a step is nothing
 HALVINGS = 200
 HOP = 0.005
 RATTLES = 32.0
+UNDO = 0.2  # of an overlap per step, no faster than g h: a body that lies sinks by g h^2/2 in each, and comes to rest 2.5 g h^2 deep
 
 
 @kernel
@@ -196,14 +203,14 @@ def remember_velocity(system, state, work):
 
 
 @kernel
-def bounce(t, energy, slow, system, state, work, scene, room, counts, settings, record, events):
-    """The impact at the node of `state`, at time t. energy: E_d of the interval before; slow: what is slower does not bounce and rests.
-    Returns the status."""
+def bounce(t, energy, slow, undo, fall, system, state, work, scene, room, counts, settings, record, events):
+    """The impact at the node of `state`, at time t. energy: E_d of the interval before; slow: what is slower does not bounce and rests;
+    undo: part of an overlap that is to open per second, no faster than `fall`. Returns the status."""
     n, nv = notes(system), room.jump.shape[0]
     count = closed_contacts(system, state, work, scene, room, settings[TOUCH])
     if count < 0:
         return GROW if count == -1 else SINGULAR
-    ok, gain = impulses(room, count, settings[IMPACTS], int(settings[MOST]), slow, 0.01 * settings[REST_SPEED])
+    ok, gain = impulses(room, count, settings[IMPACTS], int(settings[MOST]), slow, 0.01 * settings[REST_SPEED], undo, fall)
     if not ok:
         return TOO_MANY_EVENTS
     pushes, rests = False, False
@@ -336,6 +343,34 @@ def accept(t, s, system, work, scene, room, counts, count, settings, record, eve
 
 
 @kernel
+def step_to_node(step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally):
+    """From room.node at t to t + h by decomposition of the momentum at the second node. Returns the status."""
+    counts[TOUCHING] = 0
+    status = go(step, t, h, system, work, info, scene, room, counts, settings, 0)
+    tally[ITERATIONS] += info[0]
+    tally[MAX_ITERATIONS] = max(tally[MAX_ITERATIONS], info[0])
+    tally[RESIDUAL] = max(tally[RESIDUAL], info[1])
+    tally[SUBSTEPS] += info[2]
+    if status != OK:
+        return status
+    if use_ledger:
+        call_ledger(ledger, t, h, 0, system, room.node, work, info)
+        call_ledger(ledger, t + h, h, 1, system, room.trial, work, info)
+    status = accept(t, h, system, work, scene, room, counts, 0, settings, record, events)
+    if status != OK:
+        return status
+    put_solids(system, room.node, work, scene, room)
+    gap, _ = nearest(scene, room, 0, 1.0, settings[TOUCH])
+    if gap <= settings[TOUCH]:
+        g = load3(system, GRAVITY)
+        status = bounce(
+            t + h, math.nan, 0.0, UNDO / h, h * math.sqrt(dot(g, g)), system, room.node, work, scene, room, counts, settings, record, events
+        )
+        counts[TOUCHING] = 0
+    return status
+
+
+@kernel
 def whole_step(
     step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally
 ):  # fmt: skip
@@ -347,7 +382,7 @@ def whole_step(
         g_start, _ = nearest(scene, room, counts[TOUCHING], 0.0, settings[TOUCH])
         if g_start <= settings[TOUCH] and counts[TOUCHING] == 0:  # closed, and not known to be: at a start, or after a very short step
             status = bounce(
-                t + done, math.nan, settings[REST_SPEED], system, room.node, work, scene, room, counts, settings, record, events
+                t + done, math.nan, settings[REST_SPEED], 0.0, 0.0, system, room.node, work, scene, room, counts, settings, record, events
             )
             if status != OK:
                 return status
@@ -425,7 +460,7 @@ def whole_step(
                 rattles += 1
             last = at
             slow = settings[REST_SPEED] * 2.0 ** (rattles / RATTLES)
-            status = bounce(t + done, energy, slow, system, room.node, work, scene, room, counts, settings, record, events)
+            status = bounce(t + done, energy, slow, 0.0, 0.0, system, room.node, work, scene, room, counts, settings, record, events)
             if status != OK:
                 return status
     if room.goal[PENDING] != 0.0:  # at the very end of the step: at the node
@@ -465,9 +500,12 @@ def run(
             saved[size + 5 * k + 3], saved[size + 5 * k + 4] = room.held[k], room.lift[k]
         for i in range(state.shape[0]):
             room.node[i] = state[i]
-        status = whole_step(
-            step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally
-        )  # fmt: skip
+        if settings[RESPONSE] == AT_NODES:
+            status = step_to_node(step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally)
+        else:
+            status = whole_step(
+                step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally
+            )  # fmt: skip
         if status == OK and not finite(room.node):
             status = NOT_FINITE
         if status != OK:
