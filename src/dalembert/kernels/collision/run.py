@@ -1,10 +1,11 @@
 """Steps of a machine whose bodies collide, and the one loop over them.
 
 From a node: a trial step over what is left of h (`travel.py`). Where it ends with a gap below -tol, or a gap dips below it in between, the
-first instant of contact is found on the same step, s -> min over contacts of g_c(q(s)), bracketed and by Illinois' rule: this solves (12),
-(14) of Leyendecker et al. The machine goes there, bounces (`impact.py`), and goes on to the node of the grid. A contact that has just
-touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. A contact that leaves more slowly than rest_speed rests
-and is held until its force would pull (Zeno). Where it cannot be held, as where a hull rolls from one corner to the next, it is opened with
+first instant of contact is found on the same step, s -> min over contacts of g_c(q(s)), bracketed, from where balls meet on straight ways
+by secants and Illinois' rule: this solves (12), (14) of Leyendecker et al. The machine goes there, bounces (`impact.py`), and goes on to
+the node of the grid. A contact that has just touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. One that
+leaves more slowly than rest_speed rests and is held until its force would pull (Zeno). Where it cannot be held, as where a hull rolls from
+one corner to the next, it is opened with
 HOP times the speed of the solids, counted, and strikes again. A body that rattles on several contacts comes to no end by itself: every
 RATTLES impacts of one step that are not those of the same contact again, what counts as slow doubles.
 """
@@ -34,6 +35,7 @@ from dalembert.kernels.collision.tables import (
     REFLECTION,
     REST_SPEED,
     RESTS,
+    SEARCHED,
     SQUARE,
     STRUCK,
     TOL,
@@ -113,6 +115,7 @@ def first_contact(step, t, low, g_low, high, g_high, guess, slope, system, work,
         if k > SECANTS or not low < new < high:
             new = (low * g_high - high * g_low) / (g_high - g_low) if k < 60 else 0.5 * (low + high)
         s = min(max(new, low + 1e-3 * width if k > 20 else low), high)
+        counts[SEARCHED] += 1
         status = go(step, t, s, system, work, info, scene, room, counts, settings, count)
         if status != OK:
             return status, s
@@ -207,6 +210,21 @@ def remember_velocity(system, state, work):
 
 
 @kernel
+def remember_bounce(system, state, work, room, count):
+    """The next step starts from v- + M^-1 G_c^T Lambda; v- is known from `closed_contacts`."""
+    s, n = places(system), notes(system)
+    if s.m != 0:  # there the search for replies has used its place
+        remember_velocity(system, state, work)
+        return
+    for i in range(s.nv):
+        total = work[s.dv + i]
+        for c in range(count):
+            total += room.push[c] * room.reply[c, i]
+        state[n.history + i] = total
+    state[n.known] = 1.0
+
+
+@kernel
 def bounce(t, energy, slow, system, state, work, scene, room, counts, settings, record, events):
     """The impact at the node of `state`, at time t. energy: E_d of the interval before; slow: what is slower does not bounce and rests.
     Returns the status."""
@@ -256,7 +274,7 @@ def bounce(t, energy, slow, system, state, work, scene, room, counts, settings, 
     if pushes:
         for i in range(nv):
             room.trial[n.p + i], state[n.p + i] = state[n.p + i], state[n.p + i] + room.jump[i]
-        remember_velocity(system, state, work)
+        remember_bounce(system, state, work, room, count)
         if later:  # the next step completes it
             for i in range(nv):
                 state[n.p + i] = room.trial[n.p + i]
@@ -375,8 +393,7 @@ def whole_step(
             count = prepare_rest(system, work, scene, room, counts[TOUCHING])
             if count < 0:
                 return SINGULAR
-        put_solids(system, room.node, work, scene, room)
-        for k in range(room.centre.shape[0]):
+        for k in range(room.centre.shape[0]):  # solids are where they are at the node
             for i in range(3):
                 room.before[k, i] = room.centre[k, i]
         status = go(step, t + done, s, system, work, info, scene, room, counts, settings, count)
