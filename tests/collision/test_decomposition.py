@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.collision.conftest import G, ball
 
 import dalembert as dal
-from tests.collision.conftest import G, ball
 
 
 def test_a_ball_bounces_at_the_node_after_its_instant_with_the_speed_that_it_has_there():

@@ -1,11 +1,11 @@
 """Steps of a machine whose bodies collide, and the one loop over them.
 
 From a node: a trial step over what is left of h (`travel.py`). Where it ends with a gap below -tol, or a gap dips below it in between, the
-first instant of contact is found on the same step, s -> min over contacts of g_c(q(s)), bracketed and by Illinois' rule: this solves (12),
-(14) of Leyendecker et al. The machine goes there, bounces (`impact.py`), and goes on to the node of the grid. A contact that has just
-touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. A contact that leaves more slowly than rest_speed rests
-and is held until its force would pull (Zeno). Where it cannot be held, as where a hull rolls from one corner to the next, it is opened with
-HOP times the speed of the solids, counted, and strikes again. A body that rattles on several contacts comes to no end by itself: every
+first instant of contact is found on the same step, s -> min over contacts of g_c(q(s)), bracketed, from where balls meet on straight ways
+by secants and Illinois' rule: this solves (12), (14) of Leyendecker et al. The machine goes there, bounces (`impact.py`), and goes on to
+the node of the grid. A contact that has just touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. One that
+leaves more slowly than rest_speed rests and is held until its force would pull (Zeno). Where it cannot be held, as where a hull rolls from
+one corner to the next, it is opened with HOP times the speed of the solids, counted, and strikes again. A body that rattles on several contacts comes to no end by itself: every
 RATTLES impacts of one step that are not those of the same contact again, what counts as slow doubles.
 
 Decomposition (Cirak and West 2005; Leyendecker et al. 5.4) looks for no instant: at a node where bodies overlap and approach, momentum is
@@ -16,7 +16,7 @@ import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.collision.energy import interval_energy
-from dalembert.kernels.collision.gaps import crossing, gap_of, nearest, put_solids, row3
+from dalembert.kernels.collision.gaps import crossing, gap_of, nearest, put_solids, row3, soonest
 from dalembert.kernels.collision.impact import after, closed_contacts, complementarity, impulses, node_velocity, outside
 from dalembert.kernels.collision.tables import (
     AT_NODES,
@@ -39,11 +39,13 @@ from dalembert.kernels.collision.tables import (
     RESPONSE,
     REST_SPEED,
     RESTS,
+    SEARCHED,
     SQUARE,
     STRUCK,
     TOL,
     TOUCH,
     TOUCHING,
+    TRIALS,
     UNSOLVED,
     VARIATIONAL,
     WALLS,
@@ -74,6 +76,7 @@ from dalembert.kernels.tree.variational.layout import notes, places
 GROW, MORE_EVENTS = -10, -11  # the list of contacts, of events, is too short: the step was not done
 SHORT = 1e-13  # of h: what is left of a step is nothing
 HALVINGS = 200
+SECANTS = 12
 HOP = 0.005
 RATTLES = 32.0
 UNDO = 0.2  # of an overlap per step, no faster than g h: a body that lies sinks by g h^2/2 in each, and comes to rest 2.5 g h^2 deep
@@ -82,6 +85,7 @@ UNDO = 0.2  # of an overlap per step, no faster than g h: a body that lies sinks
 @kernel
 def go(step, t, s, system, work, info, scene, room, counts, settings, count):
     """room.trial: the machine s after the node. Returns the status; room.goal tells whether it reflects, count how many contacts rest."""
+    counts[TRIALS] += 1
     if room.goal[PENDING] != 0.0:
         status = reflecting(step, t, s, system, work, info, room)
     elif count > 0:
@@ -102,16 +106,22 @@ def least(s, system, work, scene, room, counts, settings):
 
 
 @kernel
-def first_contact(step, t, low, g_low, high, g_high, system, work, info, scene, room, counts, settings, count):
-    """(status, s): where the smallest gap first becomes zero between low (open) and high (closed); room.trial is there."""
+def first_contact(step, t, low, g_low, high, g_high, guess, slope, system, work, info, scene, room, counts, settings, count):
+    """(status, s): where the smallest gap first becomes zero between low (open) and high (closed); room.trial is there.
+
+    First at a guess with a rate of the gap, then by the secant of the last two places, where it stays inside, else by Illinois' rule.
+    """
     side, s, k, tol = 0, high, 0, settings[TOL]
+    last, g_last, new = 0.0, 0.0, guess
     while k < HALVINGS:
         k += 1
         width = high - low
         if width <= 4e-16 * high:
             return OK, s
-        s = (low * g_high - high * g_low) / (g_high - g_low) if k < 60 else 0.5 * (low + high)
-        s = min(max(s, low + 1e-3 * width if k > 20 else low), high)
+        if k > SECANTS or not low < new < high:
+            new = (low * g_high - high * g_low) / (g_high - g_low) if k < 60 else 0.5 * (low + high)
+        s = min(max(new, low + 1e-3 * width if k > 20 else low), high)
+        counts[SEARCHED] += 1
         status = go(step, t, s, system, work, info, scene, room, counts, settings, count)
         if status != OK:
             return status, s
@@ -126,6 +136,9 @@ def first_contact(step, t, low, g_low, high, g_high, system, work, info, scene, 
             if side == -1:
                 g_low *= 0.5
             high, g_high, side = s, gap, -1
+        rate = (gap - g_last) / (s - last) if k > 1 else slope
+        new = s - gap / rate if rate < 0.0 else high
+        last, g_last = s, gap
     return UNMET, s
 
 
@@ -203,6 +216,21 @@ def remember_velocity(system, state, work):
 
 
 @kernel
+def remember_bounce(system, state, work, room, count):
+    """The next step starts from v- + M^-1 G_c^T Lambda; v- is known from `closed_contacts`."""
+    s, n = places(system), notes(system)
+    if s.m != 0:  # there the search for replies has used its place
+        remember_velocity(system, state, work)
+        return
+    for i in range(s.nv):
+        total = work[s.dv + i]
+        for c in range(count):
+            total += room.push[c] * room.reply[c, i]
+        state[n.history + i] = total
+    state[n.known] = 1.0
+
+
+@kernel
 def bounce(t, energy, slow, undo, fall, system, state, work, scene, room, counts, settings, record, events):
     """The impact at the node of `state`, at time t. energy: E_d of the interval before; slow: what is slower does not bounce and rests;
     undo: part of an overlap that is to open per second, no faster than `fall`. Returns the status."""
@@ -249,7 +277,7 @@ def bounce(t, energy, slow, undo, fall, system, state, work, scene, room, counts
     if pushes:
         for i in range(nv):
             room.trial[n.p + i], state[n.p + i] = state[n.p + i], state[n.p + i] + room.jump[i]
-        remember_velocity(system, state, work)
+        remember_bounce(system, state, work, room, count)
         if later:  # the next step completes it
             for i in range(nv):
                 state[n.p + i] = room.trial[n.p + i]
@@ -396,8 +424,7 @@ def whole_step(
             count = prepare_rest(system, work, scene, room, counts[TOUCHING])
             if count < 0:
                 return SINGULAR
-        put_solids(system, room.node, work, scene, room)
-        for k in range(room.centre.shape[0]):
+        for k in range(room.centre.shape[0]):  # solids are where they are at the node
             for i in range(3):
                 room.before[k, i] = room.centre[k, i]
         status = go(step, t + done, s, system, work, info, scene, room, counts, settings, count)
@@ -413,10 +440,12 @@ def whole_step(
         if status != OK:
             return status
         gap, at = least(s, system, work, scene, room, counts, settings)
-        pace = max(_pace(room), record[PACE] * s / h)
+        moved = _pace(room)
+        pace = max(moved, record[PACE] * s / h)
+        guess, slope = soonest(scene, room, moved)
         high, looked = s, gap < -settings[TOL]
         if not looked:
-            meeting, part = crossing(scene, room)
+            meeting, part = crossing(scene, room, moved)
             if meeting < 0.0:
                 status, inner = closed_at(step, t + done, part * s, system, work, info, scene, room, counts, settings, count)
                 if status != OK:
@@ -439,8 +468,9 @@ def whole_step(
         energy = 0.0
         if gap < -settings[TOL]:
             status, s = first_contact(
-                step, t + done, 0.0, max(g_start, settings[TOL]), high, gap, system, work, info, scene, room, counts, settings, count
-            )
+                step, t + done, 0.0, max(g_start, settings[TOL]), high, gap, guess * s, slope / s, system, work, info, scene, room,
+                counts, settings, count,
+            )  # fmt: skip
             if status != OK:
                 return status
             hits += 1

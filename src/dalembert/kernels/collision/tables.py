@@ -37,8 +37,8 @@ EVENT = ("t", "kind", "a", "b", "value", "px", "py", "pz", "nx", "ny", "nz", "be
 STRUCK, RESTS, LEAVES = 1.0, 3.0, 4.0
 
 # counts
-EVENTS, TOUCHING = 0, 1
-COUNTS = 2
+EVENTS, TOUCHING, TRIALS, SEARCHED = 0, 1, 2, 3  # rows of events, contacts that touch at the node; trial steps so far, those of searches
+COUNTS = 4
 
 
 class Scene(NamedTuple):

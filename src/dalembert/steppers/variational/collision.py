@@ -46,7 +46,7 @@ register(
         "summary": "bodies without friction that collide at instants within a step; elastic impacts keep energy, momentum is exact",
         "order": 2,
         "symplectic": False,
-        "conserves": ("momentum: exactly", "energy: bounded", "attitude: exactly"),
+        "conserves": ("momentum: exactly", "energy: bounded", "energy of the free body: exactly", "attitude: exactly"),
         "handles": tuple(x for x in (*COMMON["handles"], "contact") if x != "drive"),
         "options": (
             *OPTIONS,
@@ -73,6 +73,7 @@ register(
         "limitations": "no friction at contacts; spheres, capsules, boxes, convex hulls, planes",
         "references": ("leyendecker", "fetecau2003", "cirak2005"),
         "rank": 60,
+        "named": True,
         "prepare": prepare,
         "engine": "collision",
     }
