@@ -139,6 +139,7 @@ def test_condition_numbers_do_not_depend_on_the_step():
         assert printed[3] > 1e6 * reduced[3]
         if kind == "free":
             assert reduced[-1] == pytest.approx(2.0 * 12.0 / (0.4**2 + 0.1**2), rel=1e-6)
+            assert scaled[-1] == pytest.approx(282.4, rel=1e-3)
 
 
 def test_redundant_rows_of_a_plane_loop_are_named_and_left_out():

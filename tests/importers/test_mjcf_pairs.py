@@ -23,7 +23,7 @@ def loaded(condim, friction, pairs="{0}{1}"):
 
 def test_coefficients_of_a_pair_are_those_of_its_bodies():
     law = loaded(3, "0.6 0.6")
-    assert [(x.a, x.b, x.friction, x.torsion, x.rolling) for x in law.contacts] == [("world", "box", 0.6, None, None)]
+    assert [(x.a, x.b, x.friction, x.torsion, x.rolling) for x in law.contacts] == [("world", "box", 0.6, 0.0, 0.0)]  # not those of geoms
     law = loaded(6, "0.6 0.3 0.02 0.001 0.001").contacts[0]
     assert law.friction == (0.6, 0.3) and law.friction_axis == (0.0, 1.0, 0.0) and (law.torsion, law.rolling) == (0.02, 0.001)
     assert loaded(1, "0.6 0.6").contacts[0].friction == 0.0

@@ -468,3 +468,47 @@ def test_bad_walls_and_starts_say_what_is_wrong():
     fast = dal.Lagrangian(1, lambda q, v: -np.sqrt(1 - v[0] ** 2), unilateral=lambda q: [q[0]])
     with pytest.raises(dal.UnsupportedError, match="depends on velocities"):
         dal.simulate(fast, q0=[1.0])
+
+
+# the chain of four beads ------------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def chain():
+    """Four unit beads of radius 0.1 on links of length 1 in a box of 8 x 10 x 14 (leyendecker, 3.3): walls, and pairs without a link."""
+    half = np.array([3.9, 4.9, 6.9])
+
+    def apart(q, a, b):
+        d = q[3 * a : 3 * a + 3] - q[3 * b : 3 * b + 3]
+        return d @ d
+
+    def free(q):
+        walls = [half[k] + sign * q[3 * i + k] for i in range(4) for k in range(3) for sign in (-1, 1)]
+        return walls + [np.sqrt(apart(q, a, b)) - 0.2 for a, b in ((0, 2), (1, 3), (0, 3))]
+
+    return dal.Lagrangian(
+        12,
+        lambda q, v: 0.5 * (v @ v),
+        holonomic=lambda q: [0.5 * (apart(q, i + 1, i) - 1) for i in range(3)],
+        unilateral=free,
+        symmetries={axis: np.tile(np.eye(3)[i], 4) for i, axis in enumerate("xyz")},
+        name="chain",
+    )
+
+
+CHAIN_START = {
+    "q0": np.array([-3, -1, 0, -1, 1, 0, 1, -1, 0, 3, 1, 0]) / (2 * np.sqrt(2)),
+    "v0": np.array([-0.1, 0.1, -0.1] + [0.0] * 9),
+}
+
+
+def test_a_chain_of_beads_hits_walls_and_itself_at_the_known_times():
+    """Of an independent program, by the energy condition, at h = 0.1 to its six digits; extrapolated from h = 0.05 and 0.025 to 2e-5."""
+    run = {h: dal.simulate(chain(), h=h, t_end=225.0, reflection="variational", **CHAIN_START) for h in (0.1, 0.05, 0.025)}
+    assert run[0.1].events["t"] == pytest.approx([126.701491, 176.790336, 190.805722, 222.025015], abs=2e-6)
+    coarse, fine = run[0.05].events["t"], run[0.025].events["t"]
+    assert fine[:3] + (fine[:3] - coarse[:3]) / 3 == pytest.approx([126.704193, 176.794097, 190.793423], abs=2e-5)
+    assert list(run[0.1].events["row"]) == [19, 2, 8, 24]  # bead 4 at -x, beads 1 and 2 at +y, beads 1 and 3
+    for traj in run.values():
+        assert np.abs(traj.constraint).max() < 1e-14
+        assert traj.report().verdict == "pass"

@@ -120,3 +120,10 @@ def test_forces_constraints_and_controls_are_refused():
         dal.simulate(find("pendulum").model(), "energy-time", control=lambda t, q, v: [1.0])
     with pytest.raises(dal.UnsupportedError, match="composition"):
         dal.simulate(find("pendulum").model(), "energy-time", compose="suzuki4")
+
+
+def test_a_comparison_has_no_end_state_of_a_run_that_ends_at_its_own_time():
+    found = dal.compare(find("kepler").model(), [("midpoint", 0.02), ("energy-time", 0.02)], t_end=2.0, **PLANET)
+    fixed, own = found.rows
+    assert fixed.attitude < 1e-2 and np.isnan(own.attitude)
+    assert own.verdict == "pass" and own.momentum < 1e-13

@@ -128,7 +128,10 @@ def _entry(label: str, outcome: Outcome, judge: Reference, model: Any) -> dict[s
     error = energy = float("nan")
     if traj.status == "ok":
         energy = measures.energy(traj).band
-        error = energy if judge.end is None else judge.error(model, last_of(model, traj))
+        if judge.end is None:
+            error = energy
+        elif not traj.stepper.clocked:  # those end at a time of their own
+            error = judge.error(model, last_of(model, traj))
     return {
         "method": label,
         "h": traj.h,

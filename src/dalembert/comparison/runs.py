@@ -205,7 +205,7 @@ def compare(
 
 
 def make_row(method: Method, outcome: Outcome, judge: Reference, model: Any, scale: float | None = None) -> Row:
-    """Measure one run. A run that failed is measured up to its failure and has no end state."""
+    """Measure one run. A run that failed is measured up to its failure and has no end state; nor has one that ends at a time of its own."""
     traj = outcome.traj
     whole = traj.status == "ok"
     energy = measures.energy(traj, scale)
@@ -222,7 +222,7 @@ def make_row(method: Method, outcome: Outcome, judge: Reference, model: Any, sca
         energy_band=energy.band,
         momentum=measures.momentum(traj),
         group=measures.group_error(traj),
-        attitude=judge.error(model, last_of(model, traj)) if whole else float("nan"),
+        attitude=judge.error(model, last_of(model, traj)) if whole and not traj.stepper.clocked else float("nan"),
         verdict=verdict,
         status=traj.status,
     )

@@ -191,9 +191,8 @@ def _filters(model: Model, lead: dict[str, str], found: Sequence[Placed], materi
         apart=_keys(_apart(model, lead, parts), len(parts)),
         named=_keys(_named(model, found), len(found)),
         priority=materials.priority,
-        friction=materials.friction,
-        restitution=materials.restitution,
-        restitutions=materials.restitutions,
+        ranks=materials.ranks,
+        counts=materials.counts,
         special=materials.special,
         material=materials.of_special,
     )

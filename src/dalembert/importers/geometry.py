@@ -1,7 +1,8 @@
 """Geoms of a compiled MuJoCo model as shapes.
 
 MuJoCo gives half sizes where we give full lengths, keeps the vertices of a mesh in a frame of its own (geom_pos, geom_quat lead back to the
-body), and mixes contact parameters of two geoms at run time: they are kept in `extra`, as they are in the file.
+body), and mixes contact parameters of two geoms at run time (contact/materials.py does that for friction, by `condim`): they are kept in
+`extra`, as they are in the file.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _shape(model: Any, g: int, name: str, notes: Notes, contact: bool) -> Shape 
     common: dict[str, Any] = {
         "position": model.geom_pos[g],
         "quaternion": model.geom_quat[g],
-        "friction": float(model.geom_friction[g][0]),
+        **{what: float(x) for what, x in zip(("friction", "torsion", "rolling"), model.geom_friction[g], strict=True)},
         "collide": contact and _collides(model, g),
         "extra": {"name": name, **{what: _plain(getattr(model, f"geom_{what}")[g]) for what in EXTRA}},
     }

@@ -46,7 +46,7 @@ def _law(builder: Builder, bodies: frozenset[str], pairs: list[int]) -> dict[str
     if roll != other or (one != two and WORLD not in bodies):
         return None
     friction = {"friction": one} if one == two else {"friction": (one, two), "friction_axis": (0.0, 1.0, 0.0)}
-    return {**friction, **{what: x for what, x in (("torsion", spin), ("rolling", roll)) if x}}
+    return {**friction, "torsion": spin, "rolling": roll}  # 0 too: not those of the shapes
 
 
 def _numbers(mj: Any, k: int) -> tuple[float, ...]:

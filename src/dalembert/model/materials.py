@@ -1,8 +1,9 @@
 """What happens where two bodies touch: friction, restitution, compliance, damping, moving surfaces.
 
-Where nothing else is said, shapes decide: the larger friction and the larger restitution of the two, as MuJoCo does, or those of the shape
-of higher priority in an imported file; compliance and damping time are those of the method. `Model.add_contact(a, b, ...)` says it for two
-bodies, or for a body and the "world"; what it leaves out stays as the shapes and the method have it.
+Where nothing else is said, shapes decide: the larger friction, restitution, torsion and rolling of the two, as MuJoCo does, or those of the
+shape of higher priority in an imported file, as far as the larger `condim` there says that they count; compliance and damping time are
+those of the method. `Model.add_contact(a, b, ...)` says it for two bodies, or for a body and the "world"; what it leaves out stays as the
+shapes and the method have it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from dalembert.model import validate
 class Shape:
     """What all shapes share: where they sit in the body frame, and what they are made of.
 
-    friction: Coulomb coefficient; restitution: 0 (no bounce) to 1; collide: False for a shape that is there for pictures alone; extra:
+    friction: Coulomb coefficient; restitution: 0 (no bounce) to 1; torsion, rolling (m): torques about the normal and against rolling, per
+    normal force; collide: False for a shape that is there for pictures alone; extra:
     contact parameters of an imported file, as plain data.
     """
 
@@ -25,6 +26,8 @@ class Shape:
     quaternion: Any = (1.0, 0.0, 0.0, 0.0)
     friction: float = 1.0
     restitution: float = 0.0
+    torsion: float = 0.0
+    rolling: float = 0.0
     collide: bool = True
     extra: dict[str, Any] = field(default_factory=dict, hash=False, repr=False)
     kind: ClassVar[str] = "shape"
@@ -33,8 +36,8 @@ class Shape:
         set_ = object.__setattr__
         set_(self, "position", tuple(validate.vector(self.kind, "position", self.position, 3).tolist()))
         set_(self, "quaternion", tuple(validate.unit_quaternion(self.kind, "quaternion", self.quaternion).tolist()))
-        set_(self, "friction", validate.number(self.kind, "friction", self.friction, 0.0))
-        set_(self, "restitution", validate.number(self.kind, "restitution", self.restitution, 0.0))
+        for what in ("friction", "restitution", "torsion", "rolling"):
+            set_(self, what, validate.number(self.kind, what, getattr(self, what), 0.0))
         if self.restitution > 1.0:
             raise ModelError(f"{self.kind}: restitution is {self.restitution}; expected a number from 0 to 1.")
         if not isinstance(self.collide, (bool, np.bool_)):
@@ -55,7 +58,8 @@ class Shape:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kind": self.kind, **self.__dict__, "extra": validate.plain(self.kind, "extra", self.extra)}
+        own = {k: x for k, x in self.__dict__.items() if k not in ("torsion", "rolling") or x != 0.0}
+        return {"kind": self.kind, **own, "extra": validate.plain(self.kind, "extra", self.extra)}
 
 
 @dataclass(frozen=True)

@@ -247,8 +247,9 @@ class Trajectory:
         """What was exchanged with the outside in each recorded interval (N rows), by the engine itself, step by step.
 
         "control", "function", "wrench", "damping", "limits", "drive": work of each kind of force of a tree, J; "forces": of all forces
-        without a potential, of a body or a Lagrangian. "impulse": (N, 6) angular about the world origin and linear, of all forces from
-        outside but reactions of joints; of a Lagrangian (N, symmetries). Their sums from the first node are `work` and `impulse`.
+        without a potential, of a body or a Lagrangian; "impacts": what those of a Lagrangian gave. "impulse": (N, 6) angular about the
+        world origin and linear, of all forces from outside but reactions of joints; of a Lagrangian (N, symmetries). Their sums from the
+        first node are `work` and `impulse`.
         NaN where no account is kept: plain Python steppers; and the impulse in runs of trees under gravity and springs alone.
         """
         works = {name: np.diff(column) for name, column in self._account.items() if name != "push"}

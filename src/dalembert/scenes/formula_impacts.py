@@ -9,7 +9,6 @@ import numpy as np
 
 from dalembert.lagrangian import Lagrangian
 from dalembert.scenes._base import Finding, Scene, register
-from dalembert.verification import BouncingBall
 
 GRAVITY, HEIGHT = 9.81, 1.0
 PUSH = 0.5  # speed at the top of the dome
@@ -30,6 +29,8 @@ def bouncing_point() -> Lagrangian:
 
 def bouncing_point_check(traj: Any) -> list[Finding]:
     """Impacts at their times, heights as they are in closed form: a step is exact on a parabola."""
+    from dalembert.verification import BouncingBall
+
     exact, t = BouncingBall(HEIGHT, GRAVITY), traj.events["t"]
     return [
         Finding("error of the times of impact, s", float(np.abs(t - exact.impact_times(len(t))).max()), 1e-10),

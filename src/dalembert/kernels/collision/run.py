@@ -203,10 +203,7 @@ def bounce(t, energy, slow, system, state, work, scene, room, counts, settings, 
     count = closed_contacts(system, state, work, scene, room, settings[TOUCH])
     if count < 0:
         return GROW if count == -1 else SINGULAR
-    for c in range(count):
-        if -room.speed[c] < slow:
-            room.bounce[c] = 0.0
-    ok, gain = impulses(room, count, settings[IMPACTS], int(settings[MOST]), 0.01 * settings[REST_SPEED])
+    ok, gain = impulses(room, count, settings[IMPACTS], int(settings[MOST]), slow, 0.01 * settings[REST_SPEED])
     if not ok:
         return TOO_MANY_EVENTS
     pushes, rests = False, False

@@ -36,14 +36,15 @@ def touch(shapes, filters, i, j):
 
 @inline
 def material(filters, i, j):
-    """That of the pair if it has one; else the larger friction and the larger restitution of the two shapes, or both of the
-    shape of higher priority."""
+    """That of the pair if it has one; else by the larger of each number of the two shapes, or by all of the shape of higher priority."""
     if filters.special.shape[0] > 0:
         at = find(filters.special, i * filters.part.shape[0] + j)
         if at >= 0:
             return filters.material[at]
     if filters.priority[i] != filters.priority[j]:
         k = i if filters.priority[i] > filters.priority[j] else j
-        return filters.friction[k] * filters.restitutions + filters.restitution[k]
-    friction = max(filters.friction[i], filters.friction[j])
-    return friction * filters.restitutions + max(filters.restitution[i], filters.restitution[j])
+        i, j = k, k
+    at = 0
+    for c in range(filters.counts.shape[0]):
+        at = at * filters.counts[c] + max(filters.ranks[i, c], filters.ranks[j, c])
+    return at

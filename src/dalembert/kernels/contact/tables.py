@@ -48,9 +48,8 @@ class Filters(NamedTuple):
     apart: Any  # keys of parts that pass through each other
     named: Any  # keys of shapes that touch whatever else holds
     priority: Any  # (S,) the material of the higher one counts
-    friction: Any  # (S,) rank of the shape's friction among all
-    restitution: Any  # (S,) rank of the shape's restitution among all
-    restitutions: int  # how many ranks there are: material friction restitutions + restitution
+    ranks: Any  # (S, 5) of the shape's friction, restitution, torsion, rolling and condim among those of all shapes
+    counts: Any  # (5,) how many ranks there are: the material is a number with these bases
     special: Any  # keys of pairs of shapes with a material of their own
     material: Any  # their materials
 

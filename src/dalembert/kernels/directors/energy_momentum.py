@@ -30,9 +30,10 @@ from dalembert.kernels.directors.common import (
     take_control,
 )
 from dalembert.kernels.directors.dense import solve
+from dalembert.kernels.directors.move import chart, move, tidy
 from dalembert.kernels.directors.null_space import free_of_loops, newton_matrix, verdict, with_loops
 from dalembert.kernels.directors.quadratic import potential_gradient
-from dalembert.kernels.directors.tree import chart, move, tangent, tidy
+from dalembert.kernels.directors.tree import tangent
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR
 
 

@@ -2,7 +2,7 @@
 
 from dalembert.kernels._jit import kernel
 from dalembert.kernels.directors import layout as at
-from dalembert.kernels.directors import quadratic, tree
+from dalembert.kernels.directors import move, quadratic, tree
 from dalembert.kernels.directors.common import load, onto, velocities
 from dalembert.kernels.status import OK
 
@@ -63,8 +63,8 @@ def reparametrise(system, q, u, work, out, dq, slope):
     load(s, q, work, s.w)
     for c in range(s.k):
         work[s.u + c] = u[c]
-    tree.move(system, s, work, s.w, s.u, s.w1, s.dq)
-    tree.chart(system, s, work, s.w, s.u, s.w1, s.J)
+    move.move(system, s, work, s.w, s.u, s.w1, s.dq)
+    move.chart(system, s, work, s.w, s.u, s.w1, s.J)
     for i in range(s.n):
         out[i], dq[i] = work[s.w1 + at.Q0 + i], work[s.dq + i]
         for c in range(s.k):

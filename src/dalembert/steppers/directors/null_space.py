@@ -7,14 +7,14 @@
 
 P spans the null space of the constraints, G P = 0, and F stays on them, g(F) = 0: both are explicit along trees (joints of all kinds, links
 between particles); loops are closed by rows of their own, in an orthonormal basis Z of what they leave free. Both forms are one method. The
-step is in kernels/directors/null_space.py; constraints hold to round-off at nodes, their rates at v.
+step is in kernels/directors/null_space.py and full.py; constraints hold to round-off at nodes, their rates at v.
 
 Symplectic, self-adjoint, of order 2; conserves momenta to round-off, energy in a band.
 
 References: leyendecker (10), (11), betsch2006. Condition of (10): scaled by h, where print has h^-3.
 """
 
-from dalembert.kernels.directors.null_space import step
+from dalembert.kernels.directors.full import step
 from dalembert.registry import MAX_ITERATIONS, TOL, Option, register
 
 FORMS = ("reduced", "multipliers")

@@ -1,0 +1,65 @@
+"""Beads on links in a box: times and energies that were computed before by another program."""
+
+import numpy as np
+import pytest
+from tests.collision.conftest import beads
+
+import dalembert as dal
+
+#: first impacts, extrapolated to h = 0
+TIMES = np.array([126.704193, 176.794097, 190.793423, 222.064464])
+#: at h = 0.1 with the energy condition
+COARSE = np.array([126.701491, 176.790336, 190.805722, 222.025015])
+
+
+def test_collision_times_converge_with_order_two(chain):
+    m, v0 = chain
+    hs = (0.1, 0.05, 0.025, 0.0125)
+    found = np.array([dal.simulate(m, "collision", h=h, t_end=225, v0=v0, every=50).events["t"][:4] for h in hs])
+    errors = np.abs(found[:3] - TIMES)
+    ratios = errors[:-1] / errors[1:]
+    assert np.allclose(ratios[:, :2], 4.0, atol=0.1), ratios  # the later ones begin to feel what the earlier ones did
+    assert np.abs(found[3] + (found[3] - found[2]) / 3 - TIMES).max() < 2e-3
+    assert np.abs(found[3] + (found[3] - found[2]) / 3 - TIMES)[:2].max() < 3e-6
+
+
+def test_the_energy_condition_gives_the_times_that_were_published_for_it(chain):
+    m, v0 = chain
+    events = dal.simulate(m, "collision", h=0.1, t_end=225, v0=v0, reflection="variational").events
+    assert np.abs(events["t"] - COARSE).max() < 1e-6
+    assert [(int(a), int(b)) for a, b in events.rows[:, 2:4]] == [(-1, 3), (-1, 0), (-1, 1), (0, 2)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("reflection", "band"), [("nodal", 5e-4), ("variational", 5e-3)])
+def test_a_thousand_collisions_keep_the_energy_in_a_band(chain, reflection, band):
+    """Bands seen: nodal .9999 to 1.0003, with the energy condition .998 to 1.0006; the motion is chaotic, the band is not."""
+    m, v0 = chain
+    traj = dal.simulate(m, "collision", h=0.1, t_end=48_000, v0=v0, reflection=reflection, every=20)
+    assert len(traj.events.rows) > 900
+    relative = traj.energy / traj.energy[0] - 1
+    assert np.abs(relative).max() < band
+    report = traj.report()
+    assert report.verdict == "pass", report.text
+
+
+def test_momentum_is_kept_between_the_impacts_on_walls(chain):
+    m, v0 = chain
+    traj = dal.simulate(m, "collision", h=0.1, t_end=220, v0=v0)
+    hits = traj.events["t"]
+    for a, b in zip([0, *hits], [*hits, 220.0], strict=True):
+        inside = (traj.t > a) & (traj.t < b)
+        assert np.ptp(traj.momentum[inside], axis=0).max() < 1e-12
+
+
+@pytest.mark.parametrize("n", [10, 50])
+def test_longer_chains_stay_in_the_box_and_whole(n):
+    places = np.array([(np.sqrt(0.5) * (k - 0.5 * (n - 1)), 0.5 * np.sqrt(0.5) * (-1) ** k, 0) for k in range(n)])
+    side = 2 * np.abs(places[:, 0]).max() + 1.0
+    m = beads(places, box=(side, 4.0, 4.0))
+    v0 = np.zeros(3 * n)
+    v0[:3], v0[-3:] = (-0.5, 0.5, -0.5), (0.4, 0.6, 0.2)
+    q0, v0 = m.assemble(m.neutral(), v0)
+    traj = dal.simulate(m, "collision", h=0.05, t_end=40, q0=q0, v0=v0)
+    report = traj.report()
+    assert len(traj.events.rows) > 3 and report.verdict == "pass", report.text

@@ -1,0 +1,71 @@
+"""Cubes that strike a wall and each other: numbers that were computed before by another program, and the laws of impact."""
+
+import numpy as np
+import pytest
+from tests.collision.conftest import add_walls, twists
+
+import dalembert as dal
+
+
+@pytest.mark.parametrize(("e", "loss"), [(1.0, 0.0), (0.5, 0.294834), (0.0, 0.393112)])
+def test_two_cubes_lose_as_restitution_says(two_cubes, e, loss):
+    m, q0, v0 = two_cubes(e)
+    traj = dal.simulate(m, "collision", h=0.01, t_end=0.18, q0=q0, v0=v0)
+    first = traj.events.rows[0]
+    assert abs(first[0] - 0.162404) < 1e-6 and abs(first[11] + 1.83132) < 1e-5 and abs(first[12] - e * 1.83132) < 1e-5
+    assert abs(traj.energy[0] - traj.energy[17] - loss) < 1e-6  # cubes turn freely: the energy of the nodes is that of one body, kept
+    assert np.abs(traj.momentum[:18] - traj.momentum[0]).max() < 1e-14
+
+
+@pytest.mark.parametrize(("e", "reflection", "second"), [(1.0, "variational", 0.18622), (1.0, "nodal", 0.18626), (0.5, "nodal", 0.18245)])
+def test_the_second_hit_of_two_cubes(two_cubes, e, reflection, second):
+    m, q0, v0 = two_cubes(e)
+    traj = dal.simulate(m, "collision", h=0.01, t_end=0.2, q0=q0, v0=v0, reflection=reflection)
+    assert abs(traj.events["t"][1] - second) < 2e-5
+
+
+def test_the_impulse_moves_the_loss_by_one_minus_e_squared(two_cubes):
+    losses = {}
+    for e in (0.0, 0.3, 0.7):
+        m, q0, v0 = two_cubes(e)
+        losses[e] = -dal.simulate(m, "collision", h=0.01, t_end=0.17, q0=q0, v0=v0).account["impacts"].sum()
+    assert abs(losses[0.3] / losses[0.0] - (1 - 0.09)) < 1e-12 and abs(losses[0.7] / losses[0.0] - (1 - 0.49)) < 1e-12
+
+
+@pytest.mark.parametrize(("h", "band"), [(0.005, 1e-3), (0.02, 1.5e-2)])
+def test_a_cube_between_walls_keeps_energy_and_what_walls_do_not_push(h, band):
+    m = dal.Model("cube", gravity=(0, 0, 0))
+    add_walls(m, (1.0, None, None), 1.0)
+    box = dal.Box((0.2, 0.2, 0.2), friction=0, restitution=1.0)
+    m.add_body("cube", 1.0, box.inertia(1.0), shapes=[box])
+    Q = dal.quat.exp([0.3, 0.5, -0.2])
+    traj = dal.simulate(m, "collision", h=h, t_end=100, q0=[0, 0, 0, *Q], v0=twists([Q], [(1, 0.1, 0.2, 1, -2, 0.5)]))
+    assert len(traj.events.rows) > 90
+    assert np.abs(traj.energy / traj.energy[0] - 1).max() < band
+    p, L = traj.momentum[:, 3:], traj.momentum[:, :3]
+    assert np.abs(p[:, 1:] - p[0, 1:]).max() < 1e-11 and np.abs(L[:, 0] - L[0, 0]).max() < 1e-10  # a body at 20 m: 1e-16 of 10 each step
+    assert traj.report().verdict == "pass"
+
+
+def test_a_box_that_falls_on_a_corner_rattles_and_comes_to_rest_on_a_face():
+    m = dal.Model("box")
+    m.add_shape("world", dal.Plane(friction=0, restitution=0.3))
+    box = dal.Box((0.2, 0.3, 0.4), friction=0, restitution=0.3)
+    m.add_body("box", 1.0, box.inertia(1.0), shapes=[box])
+    traj = dal.simulate(m, "collision", h=0.005, t_end=4, q0=[0, 0, 1, *dal.quat.exp([0.3, 0.4, 0.1])])
+    report = traj.report()
+    assert report.verdict == "pass", report.text
+    assert np.abs(traj.v[-1]).max() < 1e-9
+    assert min(abs(traj.q[-1, 2] - 0.5 * x) for x in box.size) < 1e-6
+
+
+@pytest.mark.parametrize("shape", [dal.Capsule(0.1, 0.3, friction=0, restitution=1.0), dal.Sphere(0.12, friction=0, restitution=1.0)])
+def test_round_bodies_strike_boxes_without_overlap(shape):
+    m = dal.Model("round", gravity=(0, 0, 0))
+    box = dal.Box((0.3, 0.4, 0.5), friction=0, restitution=1.0)
+    m.add_body("box", 2.0, box.inertia(2.0), shapes=[box], pose=((0, 0, 0), (1, 0, 0, 0)))
+    m.add_body("round", 1.0, shape.inertia(1.0), shapes=[shape], pose=((1, 0.05, 0.1), (1, 0, 0, 0)))
+    traj = dal.simulate(m, "collision", h=0.01, t_end=3, v0=[0.3, 0.2, -0.1, 0.1, 0, 0, 1, 0.5, -0.3, -1, 0, 0])
+    report = traj.report()
+    assert len(traj.events.rows) >= 1 and report.verdict == "pass", report.text
+    assert abs(traj.energy[-1] / traj.energy[0] - 1) < 1e-4  # (h Omega)^2 = 1e-4
