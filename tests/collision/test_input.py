@@ -19,7 +19,7 @@ def test_friction_is_refused_until_it_is_left_out():
     m = dal.Model("rough")
     m.add_shape("world", dal.Plane(friction=0.5))
     m.add_particle("ball", 1.0, position=(0, 0, 1), shapes=[dal.Sphere(0.1, friction=0)])
-    with pytest.raises(UnsupportedError, match="friction 0.5.*smooth=True"):
+    with pytest.raises(UnsupportedError, match=r"friction 0.5.*smooth=True"):
         dal.simulate(m, "collision", h=0.01, t_end=0.1)
     assert dal.simulate(m, "collision", h=0.01, t_end=0.1, smooth=True).status == "ok"
     m.add_contact("ball", "world", friction=0)

@@ -85,14 +85,16 @@ def test_a_double_pendulum_strikes_a_wall_at_times_of_second_order():
         W = np.linalg.solve(m.mass_matrix(y[:2]), row)
         y[2:] -= 2 * (row @ y[2:]) / (row @ W) * W
     assert len(exact) >= 2
-    errors = []
-    for h in (0.01, 0.005, 0.0025, 0.00125):
+    errors, hs = [], np.array([0.01, 0.005, 0.0025, 0.00125])
+    for h in hs:
         events = dal.simulate(m, "collision", h=h, t_end=t_end, q0=q0).events
         times = events["t"][events["kind"] == STRUCK]
         assert len(times) == len(exact)
-        errors.append(np.abs(times - exact).max())
-    order = np.polyfit(np.log([0.01, 0.005, 0.0025, 0.00125]), np.log(errors), 1)[0]
-    assert abs(order - 2) < 0.1
+        errors.append(np.abs(times - exact))
+    first = np.polyfit(np.log(hs), np.log(np.array(errors)[:, 0]), 1)[0]
+    assert abs(first - 2) < 0.05
+    # later ones have an error of second order too, whose factor depends on where in its step the impact before fell
+    assert (np.array(errors) / hs[:, None] ** 2).max() < 1.0
 
 
 @pytest.mark.parametrize("e", [0.0, 0.4, 1.0])

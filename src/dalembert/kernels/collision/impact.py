@@ -5,9 +5,9 @@ With the rows G_c of the contacts, v = M^-1 p (constraints of loops kept: p chan
     0 <= Lambda  perp  A Lambda + (1 + e) b >= 0,      p+ = p- + G_c^T Lambda
 
 Leyendecker et al. (7), 3.2, with the term of holonomic constraints that print lost, and one multiplier for each contact in place of one
-for all (which lets bodies pass through each other). e = 1 conserves energy, since Lambda . (A Lambda + 2 b) = 0; less never gains. The
-energy that is taken is Lambda . (b + A Lambda/2), not negative with one e for all contacts. `in turn`: one contact after the other, the fastest first, without time passing, as long
-as any approaches: what balls in a row do.
+for all (which lets bodies pass through each other). With one e for all, energy is taken or kept: Lambda . (A Lambda + (1 + e) b) = 0, so it
+changes by Lambda . (b + A Lambda/2) = (1 - e)/2 Lambda . b <= 0. `in turn`: one contact after the other, the fastest first, without time
+passing, as long as any approaches: what balls in a row do.
 """
 
 from dalembert.kernels._jit import inline, kernel
