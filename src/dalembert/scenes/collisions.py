@@ -108,7 +108,7 @@ def cube_check(traj: Any) -> list[Finding]:
         Finding("energy lost, of its size", float(1.0 - traj.energy.min() / traj.energy[0]), 2e-3),
         Finding("change of momentum along walls, kg m/s", float(np.abs(traj.momentum[:, 4:] - traj.momentum[0, 4:]).max()), 1e-10),
         Finding("change of L_x, kg m^2/s", float(np.abs(traj.momentum[:, 0] - traj.momentum[0, 0]).max()), 1e-10),
-        Finding("impacts missing from 20", 20.0 - len(traj.events.rows), 0.0),
+        Finding("impacts missing from 10", 10.0 - len(traj.events.rows), 0.0),
     ]
 
 
@@ -226,7 +226,7 @@ _enter(
     cube_between_walls,
     cube_check,
     0.005,
-    20.0,
+    10.0,
     q0=[0, 0, 0, *TURNS[0]],
     v0=in_body(TURNS[0], (1, 0.1, 0.2), (1, -2, 0.5)),
     chaotic=True,
