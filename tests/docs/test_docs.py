@@ -32,6 +32,7 @@ SHORT = {
     "friction_laws": 0.4,
     "pyramid_beside_mujoco": 0.2,
     "tippe_top": 4.0,
+    "chain_in_a_box": 300.0,
 }
 
 

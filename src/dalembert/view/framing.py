@@ -26,6 +26,7 @@ FLUNG, FOLLOW_AT, STAGE = 4.0, 10.0, 2.0
 MARGIN = 1.06
 CLEARANCE = 0.04  # of the height of the picture, between the lowest corner and the floor
 LABELS = 0.09  # of the height, for the words at the top
+NOWHERE = np.zeros((0, 3))
 _DIRECTIONS = np.random.default_rng(0).normal(size=(64, 3))
 
 
@@ -47,11 +48,19 @@ class Frame(NamedTuple):
 
 
 def frame_of(
-    model: Model, pieces: list[Piece], poses: Array, centres: Array, size: tuple[int, int], view: Array, ground: float | None = None
+    model: Model,
+    pieces: list[Piece],
+    poses: Array,
+    centres: Array,
+    size: tuple[int, int],
+    view: Array,
+    ground: float | None = None,
+    room: Array = NOWHERE,
 ) -> Frame:
     """The frame of some images: poses (n, bodies, 4, 4), centres of mass (n, bodies, 3); ground: height of a floor, which stays in place.
 
-    Pieces of the world (the number behind the last body) are framed where they are not much larger than what moves.
+    Pieces of the world (the number behind the last body), and corners (k, 3) of a room, are framed where they are not much larger than what
+    moves.
     """
     parts = _sorted_by_body(pieces, len(model.bodies) + 1)
     corners = [_corners(parts[i], poses[:, i]) for i in range(len(model.bodies))]
@@ -65,7 +74,7 @@ def frame_of(
     fixed, moving = (_box(x, size, view, ground) for x in (shown, shown - middle))
     if fixed[1] > FOLLOW_AT * moving[1]:
         return Frame(*moving, True, kept, ground is not None)
-    around = _near(_corners(parts[-1], np.eye(4)[None]), shown)
+    around = _near(np.concatenate([_corners(parts[-1], np.eye(4)[None]), room[None]], axis=1), shown)
     if around.shape[1]:
         fixed = _box(np.concatenate([shown.reshape(1, -1, 3), around], axis=1), size, view, ground)
     return Frame(*fixed, False, kept)

@@ -17,6 +17,7 @@ from dalembert.view.ground import level_floor, with_world, world_pieces
 from dalembert.view.links import Piece, groups_of, pieces_of
 from dalembert.view.machine import CELL, Machine
 from dalembert.view.picture import COLOURS, INK, MUTED
+from dalembert.view.room import Links, fills, room_edges
 
 BODY_COLOURS = ("#4a86c5", "#e08a3c", "#57a773", "#9a78c4", "#c9a93a", "#c66a8c")
 AXES_COLOURS = ("#c8402f", "#3a8f4c", "#2f62c0")
@@ -24,6 +25,7 @@ MOST_PATHS = 6
 FEW_BODIES = 3
 BEHIND = 0.35  # how much of a path is seen through a body
 _GRID, _TILE, _WORLD = rgb("#b9c2cc"), rgb("#dde3e9"), rgb("#aeb6bf")
+_ROOM, _LINK = rgb("#8f9aa6"), rgb("#5b6570")
 _SHADE = opaque(rgb("#c3cbd4"))  # of shadows on chequered ground
 
 
@@ -39,7 +41,10 @@ class Stage:
         pieces, self.ground = pieces_of(model), level_floor(model)
         some = slice(None, None, max(len(poses) // 100, 1))
         pieces += world_pieces(model, centres[some], sizes_of(pieces))
-        self.frame = frame_of(model, pieces, poses[some], centres[some], size, view, self.ground)
+        self.room, self.links = room_edges(model), Links(model)
+        if len(self.room) and not fills(self.room, centres[some]):
+            self.room, self.ground = self.room[:0], None
+        self.frame = frame_of(model, pieces, poses[some], centres[some], size, view, self.ground, self.room.reshape(-1, 3))
         self.canvas = Canvas(size, view, self.frame.half, self.frame.centre)
         self.edge, self.type = 0.028 * min(size), max(0.029 * min(size), 8.0)
         self.colours = [rgb(BODY_COLOURS[g % len(BODY_COLOURS)]) for g in groups_of(model)]
@@ -51,6 +56,7 @@ class Stage:
         self._write_title(title, pace)
         if not self.frame.follows:
             self._draw_ground(np.zeros(3))
+            self.canvas.ribbons(self.room, opaque(np.tile(_ROOM, (len(self.room), 1))), 1.2, depth=UNDER)
         self.canvas.keep()
 
     def _choose_paths(self, centres: Array) -> list[int]:
@@ -74,6 +80,8 @@ class Stage:
         every = with_world(poses)
         self.machine.paint_shadow(self.canvas, every, self.frame.floor + away[2], *([] if self.ground is None else [_SHADE]))
         self.machine.paint(self.canvas, every)
+        links = self.links.lines(every)
+        self.canvas.ribbons(links, opaque(np.tile(_LINK, (len(links), 1))), 2.0)
         self._draw_paths(past)
         self.canvas.dots(self.anchors, rgb(INK), 2.2)
         image = self.canvas.finished()
