@@ -44,6 +44,13 @@ def test_the_energy_condition_changes_the_energy_by_the_lengths_of_intervals():
     assert traj.report().verdict == "pass"
 
 
+@pytest.mark.parametrize("e", [0.3, 0.5, 0.9])
+def test_with_the_energy_condition_too_a_ball_comes_to_rest(e):
+    traj = dal.simulate(ball(1.0, e), "collision", h=0.02, t_end=12, reflection="variational")
+    assert np.abs(traj.v[-1]).max() < 1e-12 and abs(traj.q[-1, 2] - 0.1) < 1e-13
+    assert traj.report().verdict == "pass"
+
+
 def test_the_exact_impact_of_symplectic_euler_keeps_its_own_energy():
     """Lacoursiere (10.25)-(10.27): M v+^2/2 + V(q~) = M v-^2/2 + V(q_i-1), forces at the beginning of each interval."""
     h = 0.01

@@ -40,7 +40,9 @@ def ad(x):
 
 def test_every_file_is_a_kind():
     files = {p.stem for p in Path(package.__file__).parent.glob("*.py") if not p.stem.startswith("_")}
-    assert files == set(KINDS) == {"free", "fixed", "revolute", "prismatic", "cylindrical", "spherical", "universal", "planar"}
+    assert (
+        files == set(KINDS) == {"free", "fixed", "revolute", "prismatic", "cylindrical", "spherical", "universal", "planar", "translation"}
+    )
 
 
 @EVERY

@@ -47,6 +47,7 @@ def test_parts_of_a_step_do_not_overlap():
         "account": 12,
         "side": 34,
         "factor": 328,
+        "chords": 42,
         "state": 99,
     }
     for layout in (variational.STEP, variational.STATE):

@@ -16,7 +16,6 @@ from dalembert.model.rotation import matrix, quat_exp
 from dalembert.scenes._base import Finding, Scene, register
 from dalembert.scenes.collision_chains import PAPER, add_wall, add_walls, depth
 from dalembert.scenes.contact_structures import cradle
-from dalembert.verification import BouncingBall
 
 GRAVITY, HEIGHT = 9.81, 1.0
 
@@ -31,6 +30,8 @@ def ball_on_floor(restitution: float = 1.0, name: str = "bouncing-ball") -> Mode
 
 def bouncing_check(traj: Any) -> list[Finding]:
     """Impacts at their times, heights in closed form: a step is exact on a parabola."""
+    from dalembert.verification import BouncingBall  # with SciPy
+
     exact, t = BouncingBall(HEIGHT, GRAVITY), traj.events["t"]
     return [
         Finding("error of the times of impact, s", float(np.abs(t - exact.impact_times(len(t))).max()), 1e-10),

@@ -5,8 +5,9 @@ first instant of contact is found on the same step, s -> min over contacts of g_
 by secants and Illinois' rule: this solves (12), (14) of Leyendecker et al. The machine goes there, bounces (`impact.py`), and goes on to
 the node of the grid. A contact that has just touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. One that
 leaves more slowly than rest_speed rests and is held until its force would pull (Zeno). Where it cannot be held, as where a hull rolls from
-one corner to the next, it is opened with HOP times the speed of the solids, counted, and strikes again. A body that rattles on several contacts comes to no end by itself: every
-RATTLES impacts of one step that are not those of the same contact again, what counts as slow doubles.
+one corner to the next, it is opened with HOP times the speed of the solids, counted, and strikes again. A body that rattles on several
+contacts comes to no end by itself: every RATTLES impacts of one step that are not those of the same contact again, what counts as slow
+doubles.
 
 Decomposition (Cirak and West 2005; Leyendecker et al. 5.4) looks for no instant: at a node where bodies overlap and approach, momentum is
 parted into what the contacts feel and the rest, and the former is reflected; overlap opens by UNDO per step. They overlap by a step's way.
@@ -300,6 +301,17 @@ def reflected(room, record, events):
 
 
 @kernel
+def at_the_node(system, room, record, events):
+    """Complete a reflection by the energy condition as one at the node."""
+    n = notes(system)
+    for i in range(room.jump.shape[0]):
+        room.node[n.p + i] += room.jump[i]
+    room.goal[FACTOR] = 1.0
+    record[UNSOLVED] += 1.0
+    reflected(room, record, events)
+
+
+@kernel
 def hop(h, system, state, work, scene, room, counts, settings, record):
     """Open contacts that rest and cannot be held: 0 <= Lambda perp A Lambda + b - HOP pace/h >= 0. Returns the status."""
     n, nv = notes(system), room.jump.shape[0]
@@ -477,7 +489,11 @@ def whole_step(
             if hits > int(settings[MOST]):
                 return TOO_MANY_EVENTS
             if settings[REFLECTION] == VARIATIONAL:
-                energy = interval_energy(s, system, work)
+                found, _ = nearest(scene, room, 0, 1.0, settings[TOUCH])
+                if room.goal[PENDING] != 0.0 and abs(found) > 100.0 * settings[TOL]:  # it has its root for some s and not for others
+                    at_the_node(system, room, record, events)
+                    continue
+                energy = interval_energy(s, system, work) if hits == 1 else math.nan
         if use_ledger:
             call_ledger(ledger, t + done, s, 0, system, room.node, work, info)
             call_ledger(ledger, t + done + s, s, 1, system, room.trial, work, info)
@@ -493,12 +509,8 @@ def whole_step(
             status = bounce(t + done, energy, slow, 0.0, 0.0, system, room.node, work, scene, room, counts, settings, record, events)
             if status != OK:
                 return status
-    if room.goal[PENDING] != 0.0:  # at the very end of the step: at the node
-        n = notes(system)
-        for i in range(room.jump.shape[0]):
-            room.node[n.p + i] += room.jump[i]
-        record[UNSOLVED] += 1.0
-        reflected(room, record, events)
+    if room.goal[PENDING] != 0.0:  # at the very end of the step
+        at_the_node(system, room, record, events)
     return OK
 
 
