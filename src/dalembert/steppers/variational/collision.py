@@ -9,7 +9,8 @@
 Print: (6), (7) lost the reaction of holonomic constraints, which is in p+ here; one multiplier for all contacts of an instant (3.2) lets
 bodies pass through each other, so each has its own. (13c) conserves a discrete energy that depends on the length of the interval, so the
 energy of the nodes wanders from impact to impact (a bouncing ball: m g^2 (h2^2 - h1^2)/8 each time); the nodal law does not, and is the
-default; with (13c), second and later impacts of one step, and those that end in rest, are nodal too. (13c) with base="symplectic-euler" is the exact impact of Lacoursiere (10.25)-(10.27).
+default. With (13c) second and later impacts of one step, and those that end in rest, are nodal too. (13c) with base="symplectic-euler" is
+the exact impact of Lacoursiere (10.25)-(10.27).
 
 Contacts have no friction. The loop is compiled: kernels/collision.
 """
