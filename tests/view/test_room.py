@@ -8,6 +8,7 @@ from dalembert.view.room import Links, fills, room_edges
 from dalembert.view.sphere import com_paths
 from dalembert.view.stage import Stage
 
+UP = np.array([0.0, 0.0, 1.0])
 SPREAD = np.array([[0.8, 0.8, 0.8, -0.8, -0.8, -0.8], [-0.8, -0.8, -0.8, 0.8, 0.8, 0.8]])  # q of two beads that fill a room
 
 
@@ -46,9 +47,9 @@ def test_links_end_where_their_points_are():
     beads = zigzag(3)
     m = chain(beads)
     moved = np.tile(np.eye(4), (4, 1, 1))
-    moved[:3, :3, 3] = beads + [0.0, 0.0, 1.0]
+    moved[:3, :3, 3] = beads + UP
     lines = Links(m).lines(moved)
-    assert np.allclose(lines[:, 0], beads[:2] + [0, 0, 1]) and np.allclose(lines[:, 1], beads[1:] + [0, 0, 1])
+    assert np.allclose(lines[:, 0], beads[:2] + UP) and np.allclose(lines[:, 1], beads[1:] + UP)
 
 
 def test_a_room_that_is_far_larger_than_the_motion_is_not_drawn():
