@@ -53,6 +53,7 @@ bench: $(VENV)/.dev  ## against peers, one thread; takes minutes and wants an id
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/lagrangians.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contact_machines.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contacts.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/collision.py
 
 wheel: $(VENV)/.dev  ## a release in dist/, with kernels optimised ahead for x86-64-v3
 	rm -rf src/dalembert/kernels/stored

@@ -48,6 +48,7 @@ class Stepper:
     python: bool = False
     proved: bool = False  # of a tree: step sizes are proved, see dal.advise
     family: str = ""  # family whose state the step keeps; by default the one named like the system
+    named: bool = False  # never chosen unless it is named
     adaptive: bool = False  # the error follows tolerances, not h
     clocked: bool = False  # nodes have times of their own, not multiples of h
 

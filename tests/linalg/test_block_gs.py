@@ -9,6 +9,7 @@ from scipy.optimize import lsq_linear
 from dalembert.errors import OptionError
 from dalembert.kernels.contact.laws import contact_law
 from dalembert.kernels.linalg.block_gs import step_sizes
+from dalembert.kernels.linalg.contact_gs import law
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR
 from dalembert.linalg import BlockJacobian, Saddle
 from dalembert.linalg.block_gs import BOX, CONTACT, FREE, BlockGaussSeidel, Laws, interleaved
@@ -321,3 +322,21 @@ def test_laws_are_checked():
         with pytest.raises(OptionError):
             Laws.of(s, **wrong)
     assert random_rows(1, np.random.default_rng(0)).shape == (1, 6, 6)
+
+
+@pytest.mark.nojit
+def test_the_law_without_branches_is_the_law():
+    """Contacts that are open, stick and slide, touch without force, and have no friction."""
+    rng = np.random.default_rng(4)
+    seen = set()
+    for k in range(3000):
+        y = rng.normal(size=3) * (rng.random(3) < 0.8)
+        y[0] = abs(y[0])
+        q, (s1, s2), mu = rng.normal(size=3), 0.3 * rng.normal(size=2), float(rng.choice([0.0, 0.5, 2.0]))
+        steps = tuple(rng.uniform(0.1, 2.0, 2))
+        full = tuple(y - 0.5 * q) if k % 2 else (float(abs(y[0])) + 5.0, 0.0, 0.0)
+        wanted = contact_law(*y, *q, s1, s2, steps, mu, full)
+        found = law(*y, *q, s1, s2, steps, mu, full)
+        np.testing.assert_allclose(found, wanted, rtol=1e-14, atol=1e-300)
+        seen.add((found[0] == 0.0, found == full))
+    assert len(seen) >= 3

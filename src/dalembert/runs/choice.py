@@ -39,7 +39,7 @@ def choose_stepper(model: System, name: str | None, ignore: tuple[str, ...], pro
     if name is None and proved:
         known = [entry for entry in known if entry[2].proved or entry[2].system not in UNPROVED]
     for family, features, s in known:
-        if s.name == name or (name is None and not s.python and not _holds(features, s) and not _missing(features, s)):
+        if s.name == name or (name is None and not s.python and not s.named and not _holds(features, s) and not _missing(features, s)):
             check_handles(model, family, s, ignore)
             return family, s
     if name is not None:
@@ -75,7 +75,8 @@ def check_handles(model: System, family: Family, stepper: Stepper, ignore: tuple
 
 def _ways(model: System, missing: set[str], ignore: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """(What a user can do about features that a stepper does not handle, the names to ignore.)"""
-    able = list(dict.fromkeys(s.name for _, features, s in _candidates(model, ignore) if not s.python and not _missing(features, s)))
+    can = [s for _, features, s in _candidates(model, ignore) if not s.python and not _missing(features, s)]
+    able = list(dict.fromkeys(s.name for s in sorted(can, key=lambda s: s.named)))
     ways = [f"stepper {able[0]!r} does"] if able else []
     try:
         names = model.check_features((*ignore, *sorted(missing)))

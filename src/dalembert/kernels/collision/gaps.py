@@ -200,16 +200,22 @@ def collect(scene, room, within):
 
 
 @kernel
-def crossing(scene, room):
-    """(gap, part of the step) where bounding balls of two solids are nearest, inside the straight ways from room.before to room.centre."""
+def crossing(scene, room, pace):
+    """(gap, part of the step) where bounding balls of two solids are nearest, inside the straight ways from room.before to room.centre.
+
+    Of solids that could meet at all: none moves further than pace.
+    """
     best, part = NEVER, 0.0
-    for a in range(scene.link.shape[0]):
-        way = sub(row3(room.centre, a), row3(room.before, a))
-        for b in range(a + 1, scene.link.shape[0]):
+    for i in range(room.order.shape[0]):
+        a = room.order[i]
+        high = room.low[a] + 2.0 * (scene.reach[a] + pace)
+        for j in range(i + 1, room.order.shape[0]):
+            b = room.order[j]
+            if room.low[b] > high:
+                break
             if scene.pairs[a, b] == 0:
                 continue
-            d = sub(row3(room.before, b), row3(room.before, a))
-            move = sub(sub(row3(room.centre, b), row3(room.before, b)), way)
+            d, move = _way(room, a, b)
             speed, rate = dot(move, move), dot(d, move)
             if not -speed < rate < 0.0:
                 continue
@@ -217,6 +223,47 @@ def crossing(scene, room):
             if gap < best:
                 best, part = gap, -rate / speed
     return best, part
+
+
+@inline
+def _way(room, a, b):
+    """(difference of two centres at the node, its change since)"""
+    d = sub(row3(room.before, b), row3(room.before, a))
+    return d, sub(sub(row3(room.centre, b), row3(room.centre, a)), d)
+
+
+@kernel
+def soonest(scene, room, pace):
+    """(part of the step, rate of the gap by it) where balls first close on the straight ways from room.before to room.centre; (0, 0): none.
+
+    ball and wall   g + part n.m = 0                    g, d, m at room.before: gap, difference of centres, its change
+    ball and ball   |d + part m|^2 = (r_a + r_b)^2      the smaller root; rate (d + part m).m/(r_a + r_b)
+    """
+    part, slope = 1.0, 0.0
+    for i in range(room.order.shape[0]):
+        a = room.order[i]
+        if scene.first[a + 1] - scene.first[a] != 1:
+            continue
+        for w in range(scene.normal.shape[0]):
+            if scene.walls[a, w] == 1:
+                n, c = row3(scene.normal, w), row3(room.before, a)
+                gap, rate = dot(n, c) - scene.offset[w] - scene.radius[a], dot(n, sub(row3(room.centre, a), c))
+                if 0.0 < gap < -rate * part:
+                    part, slope = -gap / rate, rate
+        high = room.low[a] + 2.0 * (scene.reach[a] + pace)
+        for j in range(i + 1, room.order.shape[0]):
+            b = room.order[j]
+            if room.low[b] > high:
+                break
+            if scene.pairs[a, b] == 0 or scene.first[b + 1] - scene.first[b] != 1:
+                continue
+            d, move = _way(room, a, b)
+            r, rate = scene.radius[a] + scene.radius[b], dot(d, move)
+            left = dot(d, d) - r * r
+            under = rate * rate - dot(move, move) * left
+            if rate < 0.0 < left and under > 0.0 and left < part * (math.sqrt(under) - rate):
+                part, slope = left / (math.sqrt(under) - rate), -math.sqrt(under) / r
+    return (part, slope) if slope < 0.0 else (0.0, 0.0)
 
 
 @kernel

@@ -102,11 +102,14 @@ def complementarity(A, q, z, lower, n):
 
 
 @kernel
-def _together(room, count, slow, most):
-    """All contacts at once; most: of the restitutions."""
+def _together(room, count, slow, most, undo, fall):
+    """All contacts at once; most: of the restitutions; undo: part of an overlap that is to open per second, no faster than
+    `fall`."""
     for c in range(count):
         e = min(room.bounce[c], most) if -room.speed[c] >= slow else 0.0
         room.extra[c] = (1.0 + e) * room.speed[c]
+        if undo > 0.0:
+            room.extra[c] = room.speed[c] + min(e * room.speed[c], max(undo * min(room.gap[c], 0.0), -fall))
         room.push[c] = 0.0
     complementarity(room.matrix, room.extra, room.push, 0.0, count)
 
@@ -165,7 +168,7 @@ def _gain(room, count):
 
 
 @kernel
-def impulses(room, count, impacts, most, slow, end):
+def impulses(room, count, impacts, most, slow, end, undo, fall):
     """room.push: impulses of the contacts listed. Returns (ok, energy that they add: not positive). slow: what is slower does not bounce.
 
     Different restitutions of contacts that are struck together could add energy: then the smallest of them counts for all.
@@ -174,14 +177,14 @@ def impulses(room, count, impacts, most, slow, end):
     if impacts == IN_TURN:
         ok = _in_turn(room, count, most, slow, end)
     else:
-        _together(room, count, slow, 1.0)
+        _together(room, count, slow, 1.0, undo, fall)
         gain, size = _gain(room, count)
-        if gain > ROUND_OFF * size:
+        if undo == 0.0 and gain > ROUND_OFF * size:
             least = 1.0
             for c in range(count):
                 if room.speed[c] < 0.0:
                     least = min(least, room.bounce[c])
-            _together(room, count, slow, least)
+            _together(room, count, slow, least, undo, fall)
     gain, _ = _gain(room, count)
     return ok, gain
 

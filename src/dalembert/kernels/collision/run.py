@@ -1,21 +1,25 @@
 """Steps of a machine whose bodies collide, and the one loop over them.
 
 From a node: a trial step over what is left of h (`travel.py`). Where it ends with a gap below -tol, or a gap dips below it in between, the
-first instant of contact is found on the same step, s -> min over contacts of g_c(q(s)), bracketed and by Illinois' rule: this solves (12),
-(14) of Leyendecker et al. The machine goes there, bounces (`impact.py`), and goes on to the node of the grid. A contact that has just
-touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. A contact that leaves more slowly than rest_speed rests
-and is held until its force would pull (Zeno). Where it cannot be held, as where a hull rolls from one corner to the next, it is opened with
-HOP times the speed of the solids, counted, and strikes again. A body that rattles on several contacts comes to no end by itself: every
+first instant of contact is found on the same step, s -> min over contacts of g_c(q(s)), bracketed, from where balls meet on straight ways
+by secants and Illinois' rule: this solves (12), (14) of Leyendecker et al. The machine goes there, bounces (`impact.py`), and goes on to
+the node of the grid. A contact that has just touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. One that
+leaves more slowly than rest_speed rests and is held until its force would pull (Zeno). Where it cannot be held, as where a hull rolls from
+one corner to the next, it is opened with HOP times the speed of the solids, counted, and strikes again. A body that rattles on several contacts comes to no end by itself: every
 RATTLES impacts of one step that are not those of the same contact again, what counts as slow doubles.
+
+Decomposition (Cirak and West 2005; Leyendecker et al. 5.4) looks for no instant: at a node where bodies overlap and approach, momentum is
+parted into what the contacts feel and the rest, and the former is reflected; overlap opens by UNDO per step. They overlap by a step's way.
 """
 
 import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.collision.energy import interval_energy
-from dalembert.kernels.collision.gaps import crossing, gap_of, nearest, put_solids, row3
+from dalembert.kernels.collision.gaps import crossing, gap_of, nearest, put_solids, row3, soonest
 from dalembert.kernels.collision.impact import after, closed_contacts, complementarity, impulses, node_velocity, outside
 from dalembert.kernels.collision.tables import (
+    AT_NODES,
     COUNT,
     ENERGY,
     EVENTS,
@@ -32,13 +36,16 @@ from dalembert.kernels.collision.tables import (
     PACE,
     PENDING,
     REFLECTION,
+    RESPONSE,
     REST_SPEED,
     RESTS,
+    SEARCHED,
     SQUARE,
     STRUCK,
     TOL,
     TOUCH,
     TOUCHING,
+    TRIALS,
     UNSOLVED,
     VARIATIONAL,
     WALLS,
@@ -61,20 +68,24 @@ from dalembert.kernels.loop import (
     call_step,
     finite,
 )
-from dalembert.kernels.smallmat import dot, sub
+from dalembert.kernels.smallmat import dot, load3, sub
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, TOO_MANY_EVENTS, UNMET
+from dalembert.kernels.tree.layout import GRAVITY
 from dalembert.kernels.tree.variational.layout import notes, places
 
 GROW, MORE_EVENTS = -10, -11  # the list of contacts, of events, is too short: the step was not done
 SHORT = 1e-13  # of h: what is left of a step is nothing
 HALVINGS = 200
+SECANTS = 12
 HOP = 0.005
 RATTLES = 32.0
+UNDO = 0.2  # of an overlap per step, no faster than g h: a body that lies sinks by g h^2/2 in each, and comes to rest 2.5 g h^2 deep
 
 
 @kernel
 def go(step, t, s, system, work, info, scene, room, counts, settings, count):
     """room.trial: the machine s after the node. Returns the status; room.goal tells whether it reflects, count how many contacts rest."""
+    counts[TRIALS] += 1
     if room.goal[PENDING] != 0.0:
         status = reflecting(step, t, s, system, work, info, room)
     elif count > 0:
@@ -95,16 +106,22 @@ def least(s, system, work, scene, room, counts, settings):
 
 
 @kernel
-def first_contact(step, t, low, g_low, high, g_high, system, work, info, scene, room, counts, settings, count):
-    """(status, s): where the smallest gap first becomes zero between low (open) and high (closed); room.trial is there."""
+def first_contact(step, t, low, g_low, high, g_high, guess, slope, system, work, info, scene, room, counts, settings, count):
+    """(status, s): where the smallest gap first becomes zero between low (open) and high (closed); room.trial is there.
+
+    First at a guess with a rate of the gap, then by the secant of the last two places, where it stays inside, else by Illinois' rule.
+    """
     side, s, k, tol = 0, high, 0, settings[TOL]
+    last, g_last, new = 0.0, 0.0, guess
     while k < HALVINGS:
         k += 1
         width = high - low
         if width <= 4e-16 * high:
             return OK, s
-        s = (low * g_high - high * g_low) / (g_high - g_low) if k < 60 else 0.5 * (low + high)
-        s = min(max(s, low + 1e-3 * width if k > 20 else low), high)
+        if k > SECANTS or not low < new < high:
+            new = (low * g_high - high * g_low) / (g_high - g_low) if k < 60 else 0.5 * (low + high)
+        s = min(max(new, low + 1e-3 * width if k > 20 else low), high)
+        counts[SEARCHED] += 1
         status = go(step, t, s, system, work, info, scene, room, counts, settings, count)
         if status != OK:
             return status, s
@@ -119,6 +136,9 @@ def first_contact(step, t, low, g_low, high, g_high, system, work, info, scene, 
             if side == -1:
                 g_low *= 0.5
             high, g_high, side = s, gap, -1
+        rate = (gap - g_last) / (s - last) if k > 1 else slope
+        new = s - gap / rate if rate < 0.0 else high
+        last, g_last = s, gap
     return UNMET, s
 
 
@@ -196,14 +216,29 @@ def remember_velocity(system, state, work):
 
 
 @kernel
-def bounce(t, energy, slow, system, state, work, scene, room, counts, settings, record, events):
-    """The impact at the node of `state`, at time t. energy: E_d of the interval before; slow: what is slower does not bounce and rests.
-    Returns the status."""
+def remember_bounce(system, state, work, room, count):
+    """The next step starts from v- + M^-1 G_c^T Lambda; v- is known from `closed_contacts`."""
+    s, n = places(system), notes(system)
+    if s.m != 0:  # there the search for replies has used its place
+        remember_velocity(system, state, work)
+        return
+    for i in range(s.nv):
+        total = work[s.dv + i]
+        for c in range(count):
+            total += room.push[c] * room.reply[c, i]
+        state[n.history + i] = total
+    state[n.known] = 1.0
+
+
+@kernel
+def bounce(t, energy, slow, undo, fall, system, state, work, scene, room, counts, settings, record, events):
+    """The impact at the node of `state`, at time t. energy: E_d of the interval before; slow: what is slower does not bounce and rests;
+    undo: part of an overlap that is to open per second, no faster than `fall`. Returns the status."""
     n, nv = notes(system), room.jump.shape[0]
     count = closed_contacts(system, state, work, scene, room, settings[TOUCH])
     if count < 0:
         return GROW if count == -1 else SINGULAR
-    ok, gain = impulses(room, count, settings[IMPACTS], int(settings[MOST]), slow, 0.01 * settings[REST_SPEED])
+    ok, gain = impulses(room, count, settings[IMPACTS], int(settings[MOST]), slow, 0.01 * settings[REST_SPEED], undo, fall)
     if not ok:
         return TOO_MANY_EVENTS
     pushes, rests = False, False
@@ -242,7 +277,7 @@ def bounce(t, energy, slow, system, state, work, scene, room, counts, settings, 
     if pushes:
         for i in range(nv):
             room.trial[n.p + i], state[n.p + i] = state[n.p + i], state[n.p + i] + room.jump[i]
-        remember_velocity(system, state, work)
+        remember_bounce(system, state, work, room, count)
         if later:  # the next step completes it
             for i in range(nv):
                 state[n.p + i] = room.trial[n.p + i]
@@ -336,6 +371,34 @@ def accept(t, s, system, work, scene, room, counts, count, settings, record, eve
 
 
 @kernel
+def step_to_node(step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally):
+    """From room.node at t to t + h by decomposition of the momentum at the second node. Returns the status."""
+    counts[TOUCHING] = 0
+    status = go(step, t, h, system, work, info, scene, room, counts, settings, 0)
+    tally[ITERATIONS] += info[0]
+    tally[MAX_ITERATIONS] = max(tally[MAX_ITERATIONS], info[0])
+    tally[RESIDUAL] = max(tally[RESIDUAL], info[1])
+    tally[SUBSTEPS] += info[2]
+    if status != OK:
+        return status
+    if use_ledger:
+        call_ledger(ledger, t, h, 0, system, room.node, work, info)
+        call_ledger(ledger, t + h, h, 1, system, room.trial, work, info)
+    status = accept(t, h, system, work, scene, room, counts, 0, settings, record, events)
+    if status != OK:
+        return status
+    put_solids(system, room.node, work, scene, room)
+    gap, _ = nearest(scene, room, 0, 1.0, settings[TOUCH])
+    if gap <= settings[TOUCH]:
+        g = load3(system, GRAVITY)
+        status = bounce(
+            t + h, math.nan, 0.0, UNDO / h, h * math.sqrt(dot(g, g)), system, room.node, work, scene, room, counts, settings, record, events
+        )
+        counts[TOUCHING] = 0
+    return status
+
+
+@kernel
 def whole_step(
     step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally
 ):  # fmt: skip
@@ -347,7 +410,7 @@ def whole_step(
         g_start, _ = nearest(scene, room, counts[TOUCHING], 0.0, settings[TOUCH])
         if g_start <= settings[TOUCH] and counts[TOUCHING] == 0:  # closed, and not known to be: at a start, or after a very short step
             status = bounce(
-                t + done, math.nan, settings[REST_SPEED], system, room.node, work, scene, room, counts, settings, record, events
+                t + done, math.nan, settings[REST_SPEED], 0.0, 0.0, system, room.node, work, scene, room, counts, settings, record, events
             )
             if status != OK:
                 return status
@@ -361,8 +424,7 @@ def whole_step(
             count = prepare_rest(system, work, scene, room, counts[TOUCHING])
             if count < 0:
                 return SINGULAR
-        put_solids(system, room.node, work, scene, room)
-        for k in range(room.centre.shape[0]):
+        for k in range(room.centre.shape[0]):  # solids are where they are at the node
             for i in range(3):
                 room.before[k, i] = room.centre[k, i]
         status = go(step, t + done, s, system, work, info, scene, room, counts, settings, count)
@@ -378,10 +440,12 @@ def whole_step(
         if status != OK:
             return status
         gap, at = least(s, system, work, scene, room, counts, settings)
-        pace = max(_pace(room), record[PACE] * s / h)
+        moved = _pace(room)
+        pace = max(moved, record[PACE] * s / h)
+        guess, slope = soonest(scene, room, moved)
         high, looked = s, gap < -settings[TOL]
         if not looked:
-            meeting, part = crossing(scene, room)
+            meeting, part = crossing(scene, room, moved)
             if meeting < 0.0:
                 status, inner = closed_at(step, t + done, part * s, system, work, info, scene, room, counts, settings, count)
                 if status != OK:
@@ -404,8 +468,9 @@ def whole_step(
         energy = 0.0
         if gap < -settings[TOL]:
             status, s = first_contact(
-                step, t + done, 0.0, max(g_start, settings[TOL]), high, gap, system, work, info, scene, room, counts, settings, count
-            )
+                step, t + done, 0.0, max(g_start, settings[TOL]), high, gap, guess * s, slope / s, system, work, info, scene, room,
+                counts, settings, count,
+            )  # fmt: skip
             if status != OK:
                 return status
             hits += 1
@@ -425,7 +490,7 @@ def whole_step(
                 rattles += 1
             last = at
             slow = settings[REST_SPEED] * 2.0 ** (rattles / RATTLES)
-            status = bounce(t + done, energy, slow, system, room.node, work, scene, room, counts, settings, record, events)
+            status = bounce(t + done, energy, slow, 0.0, 0.0, system, room.node, work, scene, room, counts, settings, record, events)
             if status != OK:
                 return status
     if room.goal[PENDING] != 0.0:  # at the very end of the step: at the node
@@ -465,9 +530,12 @@ def run(
             saved[size + 5 * k + 3], saved[size + 5 * k + 4] = room.held[k], room.lift[k]
         for i in range(state.shape[0]):
             room.node[i] = state[i]
-        status = whole_step(
-            step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally
-        )  # fmt: skip
+        if settings[RESPONSE] == AT_NODES:
+            status = step_to_node(step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally)
+        else:
+            status = whole_step(
+                step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally
+            )  # fmt: skip
         if status == OK and not finite(room.node):
             status = NOT_FINITE
         if status != OK:

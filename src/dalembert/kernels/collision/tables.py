@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 NEVER = 1e300
 
 # settings
-TOL, TOUCH, REST_SPEED, MOST, REFLECTION, IMPACTS = 0, 1, 2, 3, 4, 5
-SETTINGS = 6
+TOL, TOUCH, REST_SPEED, MOST, REFLECTION, IMPACTS, RESPONSE = 0, 1, 2, 3, 4, 5, 6
+SETTINGS = 7
+AT_INSTANTS, AT_NODES = 0.0, 1.0
 NODAL, VARIATIONAL = 0.0, 1.0
 TOGETHER, IN_TURN = 0.0, 1.0
 
@@ -36,8 +37,8 @@ EVENT = ("t", "kind", "a", "b", "value", "px", "py", "pz", "nx", "ny", "nz", "be
 STRUCK, RESTS, LEAVES = 1.0, 3.0, 4.0
 
 # counts
-EVENTS, TOUCHING = 0, 1
-COUNTS = 2
+EVENTS, TOUCHING, TRIALS, SEARCHED = 0, 1, 2, 3  # rows of events, contacts that touch at the node; trial steps so far, those of searches
+COUNTS = 4
 
 
 class Scene(NamedTuple):

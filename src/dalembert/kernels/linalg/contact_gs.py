@@ -5,13 +5,31 @@ E (3), S_1n, S_2n, the two step sizes, mu, S_nn, S_11, S_22. Large piles are rea
 for twelve contacts ahead.
 """
 
-from dalembert.kernels._jit import kernel, prefetch
-from dalembert.kernels.contact.laws import contact_law
+from math import sqrt
+
+from dalembert.kernels._jit import inline, kernel, prefetch
 from dalembert.kernels.linalg.six import axpy6, dot6, load6, store6
 
 SECOND, INVERSE, RHS, SOFT, COUPLING, STEPS, MU, DIAGONAL = 18, 36, 42, 45, 48, 50, 52, 53
 SIZE = 56
 AHEAD = 12 * SIZE
+LEAST = 1e-300  # of a square that is divided by
+
+
+@inline
+def law(yn, y1, y2, qn, q1, q2, s1, s2, steps, mu, full):
+    """`laws.contact_law` without branches: whether one of many contacts sticks or slides cannot be foretold, and a wrong guess costs more
+    than the other answer (100,000 contacts, half of them pressed: 31 and 28.5 ns per contact and sweep; 5,000: 22 and 20.5)."""
+    fn, f1, f2 = full
+    sticks = (fn >= 0.0) & (f1 * f1 + f2 * f2 <= mu * mu * fn * fn)
+    n = max(0.0, yn - steps[0] * qn)
+    change, radius = n - yn, mu * n
+    t1, t2 = y1 - steps[1] * (q1 + s1 * change), y2 - steps[1] * (q2 + s2 * change)
+    length = t1 * t1 + t2 * t2
+    f, inside = radius / sqrt(max(length, LEAST)), length <= radius * radius
+    d1, d2 = f * t1, f * t2
+    t1, t2 = t1 if inside else d1, t2 if inside else d2
+    return fn if sticks else n, f1 if sticks else t1, f2 if sticks else t2
 
 
 @kernel
@@ -40,7 +58,7 @@ def sweep(ends, z, y, w, info):
             y2 - z[s + 2] * qn - z[s + 4] * q1 - z[s + 5] * q2,
         )
         steps = (z[at + STEPS], z[at + STEPS + 1])
-        n, t1, t2 = contact_law(yn, y1, y2, qn, q1, q2, z[at + COUPLING], z[at + COUPLING + 1], steps, z[at + MU], full)
+        n, t1, t2 = law(yn, y1, y2, qn, q1, q2, z[at + COUPLING], z[at + COUPLING + 1], steps, z[at + MU], full)
         dn, d1, d2 = n - yn, t1 - y1, t2 - y2
         y[row], y[row + 1], y[row + 2] = n, t1, t2
         store6(w, ka, axpy6(dn, a0, axpy6(d1, a1, axpy6(d2, a2, wa))))

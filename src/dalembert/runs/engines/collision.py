@@ -69,6 +69,7 @@ class CollisionEngine(CompiledEngine):
         self.settings[tables.TOL], self.settings[tables.TOUCH] = TOLERANCE * size, TOUCH * size
         self.settings[tables.REST_SPEED], self.settings[tables.MOST] = o["rest_speed"], o["max_impacts"]
         self.settings[tables.REFLECTION] = tables.VARIATIONAL if o["reflection"] == "variational" else tables.NODAL
+        self.settings[tables.RESPONSE] = tables.AT_NODES if o["response"] == "decomposition" else tables.AT_INSTANTS
         self.settings[tables.IMPACTS] = tables.IN_TURN if o["impacts"] == "in turn" else tables.TOGETHER
         step, _, nodal, hold, asked, source, _ = self._functions
         self._kernels = (step, address_of(self.family.ledger, loop.LEDGER), nodal, hold, asked, source, True)

@@ -46,11 +46,17 @@ register(
         "summary": "bodies without friction that collide at instants within a step; elastic impacts keep energy, momentum is exact",
         "order": 2,
         "symplectic": False,
-        "conserves": ("momentum: exactly", "energy: bounded", "attitude: exactly"),
+        "conserves": ("momentum: exactly", "energy: bounded", "energy of the free body: exactly", "attitude: exactly"),
         "handles": tuple(x for x in (*COMMON["handles"], "contact") if x != "drive"),
         "options": (
             *OPTIONS,
             Option("base", "null-space", "step of the smooth motion", words=tuple(BASES)),
+            Option(
+                "response",
+                "instant",
+                "impacts at their instants, or by decomposition of momentum at nodes: quick, for first guesses; bodies overlap",
+                words=("instant", "decomposition"),
+            ),
             Option("reflection", "nodal", "impulse at the node, or by the energy of the next interval", words=("nodal", "variational")),
             Option("impacts", "together", "contacts of one instant: one problem, or one after the other", words=("together", "in turn")),
             Option(
@@ -65,8 +71,9 @@ register(
             Option("max_impacts", 10000, "in one step", valid=lambda n: n >= 1, expected="a whole number >= 1"),
         ),
         "limitations": "no friction at contacts; spheres, capsules, boxes, convex hulls, planes",
-        "references": ("leyendecker", "fetecau2003"),
+        "references": ("leyendecker", "fetecau2003", "cirak2005"),
         "rank": 60,
+        "named": True,
         "prepare": prepare,
         "engine": "collision",
     }
