@@ -150,9 +150,11 @@ def judge_impulse(facts: TreeFacts) -> list[Item]:
 
 
 def balanced(facts: TreeFacts, symmetry: Symmetry) -> Part:
-    """Momenta of a motion less the impulse along it."""
+    """Momenta of a motion less the impulse along it. Of a machine that lies, weight and ground give and take m g h in each step."""
     found, impulse = part(facts, symmetry), facts.traj.impulse @ symmetry.twists.T
-    return found._replace(series=found.series - impulse, scale=max(found.scale, size(impulse)))
+    weight = float(np.linalg.norm(facts.model.gravity)) * facts.model.total_mass * facts.traj.h if facts.strikes else 0.0
+    least = weight * (1.0 if not np.any(symmetry.twists[:, :3]) else max(1.0, facts.reach))
+    return found._replace(series=found.series - impulse, scale=max(found.scale, size(impulse), least))
 
 
 def part(facts: TreeFacts, symmetry: Symmetry) -> Part:

@@ -52,7 +52,7 @@ def _corners(normals: Array, offsets: Array) -> list[tuple[Array, set[int]]]:
         A, b = normals[list(three)], offsets[list(three)]
         if abs(np.linalg.det(A)) < PARALLEL:
             continue
-        x = np.linalg.solve(A, b)
+        x: Array = np.asarray(np.linalg.solve(A, b), dtype=float)
         gaps = normals @ x - offsets
         if gaps.min() >= -1e-9 * size and all(np.linalg.norm(x - y) > 1e-9 * size for y, _ in found):
             found.append((x, set(np.flatnonzero(gaps <= 1e-9 * size).tolist())))

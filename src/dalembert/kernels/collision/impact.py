@@ -119,6 +119,8 @@ def _in_turn(room, count, most, slow, end):
     """One after the other: the fastest first, until none approaches faster than `end`. False where it does not end."""
     for c in range(count):
         room.push[c], room.extra[c] = 0.0, room.speed[c]
+    for c in range(count):
+        end = max(end, 1e-14 * abs(room.speed[c]))
     for _ in range(most):
         worst = 0
         for c in range(count):

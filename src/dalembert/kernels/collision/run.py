@@ -51,7 +51,7 @@ from dalembert.kernels.collision.tables import (
     VARIATIONAL,
     WALLS,
 )
-from dalembert.kernels.collision.travel import prepare_rest, reflecting, resting, settle
+from dalembert.kernels.collision.travel import JUMPED, prepare_rest, reflecting, resting, settle
 from dalembert.kernels.loop import (
     FUNCTION,
     ITERATIONS,
@@ -79,7 +79,7 @@ SHORT = 1e-13  # of h: what is left of a step is nothing
 HALVINGS = 200
 SECANTS = 12
 HOP = 0.005
-RATTLES = 32.0
+RATTLES, MANY = 32.0, 2000
 UNDO = 0.2  # of an overlap per step, no faster than g h: a body that lies sinks by g h^2/2 in each, and comes to rest 2.5 g h^2 deep
 
 
@@ -258,16 +258,19 @@ def bounce(t, energy, slow, undo, fall, system, state, work, scene, room, counts
     counts[TOUCHING] = 0
     for c in range(count):
         speed, was = after(room, count, c, 1.0), room.speed[c]
-        if room.push[c] > 0.0:
+        outside(scene, room.who, room.normal, room.point, c, room.push[c], room.goal, WALLS)
+        strikes = room.push[c] > 0.0 and room.push[c] * room.matrix[c, c] > 1e-3 * settings[REST_SPEED]
+        if strikes:
             if not write_event(events, counts, t, STRUCK, scene, room, c, room.push[c], was, speed):
                 return MORE_EVENTS
             record[COUNT] += 1.0
-            outside(scene, room.who, room.normal, room.point, c, room.push[c], room.goal, WALLS)
         k = counts[TOUCHING]
         for i in range(3):
             room.touch[k, i] = room.who[c, i]
-        room.held[k], room.lift[k] = 1 if abs(speed) <= slow else 0, speed
-        if room.held[k] == 1 and room.push[c] > 0.0 and not write_event(events, counts, t, RESTS, scene, room, c, 0.0, was, speed):
+        room.held[k], room.lift[k] = 0, speed
+        if abs(speed) <= slow:
+            room.held[k], room.lift[k] = 1, 1.0 if strikes else 0.0
+        if room.held[k] == 1 and strikes and not write_event(events, counts, t, RESTS, scene, room, c, 0.0, was, speed):
             return MORE_EVENTS
         counts[TOUCHING] = k + 1
     linear = 0.0
@@ -338,26 +341,32 @@ def hop(h, system, state, work, scene, room, counts, settings, record):
 
 
 @kernel
-def let_go(t, system, work, scene, room, counts, count, record, events):
-    """After a step with resting contacts: what did not push is let go. Their impulses are entered."""
-    kept, c, full = 0, 0, False
+def let_go(t, scene, room, counts, record, events):
+    """After a step with resting contacts: what did not push is let go. Their impulses are entered. (room for events, a contact jumped)"""
+    kept, c, full, jumped = 0, 0, False, False
     for k in range(counts[TOUCHING]):
-        holds = room.held[k] == 1
-        if holds:
-            outside(scene, room.who, room.hold_normal, room.hold_point, c, room.lam[c], record, IMPULSE)
-            outside(scene, room.who, room.normal, room.point, c, room.push[c], record, IMPULSE)
-            if room.lam[c] <= 0.0:
-                room.held[k] = 0
+        if room.held[k] != 1:
+            continue
+        lam = room.lam[c]
+        if lam == JUMPED:
+            lam, jumped = room.carry[c], True
+        outside(scene, room.who, room.hold_normal, room.hold_point, c, lam, record, IMPULSE)
+        outside(scene, room.who, room.normal, room.point, c, room.push[c], record, IMPULSE)
+        if room.lam[c] <= 0.0:
+            room.held[k] = 0
+            if room.lam[c] != JUMPED and room.lift[k] == 1.0:
                 full = full or not write_event(events, counts, t, LEAVES, scene, room, c, 0.0, 0.0, 0.0)
-            c += 1
+        else:
+            room.lift[k] = 1.0
+        c += 1
     for k in range(counts[TOUCHING]):
         if room.held[k] == 1:
             for i in range(3):
                 room.touch[kept, i] = room.touch[k, i]
-            room.held[kept] = 1
+            room.held[kept], room.lift[kept] = 1, room.lift[k]
             kept += 1
     counts[TOUCHING] = kept
-    return not full
+    return not full, jumped
 
 
 @kernel
@@ -370,9 +379,13 @@ def accept(t, s, system, work, scene, room, counts, count, settings, record, eve
             record[UNSOLVED] += 1.0
         reflected(room, record, events)
     if count > 0:
-        if not settle(system, work, scene, room, counts[TOUCHING], count):
+        way = 4.0 * max(record[PACE], settings[TOUCH])
+        if not settle(system, work, scene, room, counts[TOUCHING], count, way):
             return SINGULAR
-        if not let_go(t + s, system, work, scene, room, counts, count, record, events):
+        space, jumped = let_go(t + s, scene, room, counts, record, events)
+        if jumped:
+            counts[TOUCHING] = 0  # all are looked at anew, as an impact
+        if not space:
             status = MORE_EVENTS
     else:
         counts[TOUCHING] = 0
@@ -444,7 +457,8 @@ def whole_step(
         tally[MAX_ITERATIONS] = max(tally[MAX_ITERATIONS], info[0])
         tally[RESIDUAL] = max(tally[RESIDUAL], info[1])
         tally[SUBSTEPS] += info[2]
-        if status == NOT_CONVERGED and count > 0:
+        if status == NOT_CONVERGED and count > 0 and hits < int(settings[MOST]):
+            hits += 1
             status = hop(h, system, room.node, work, scene, room, counts, settings, record)
             if status != OK:
                 return status
@@ -483,6 +497,12 @@ def whole_step(
                 step, t + done, 0.0, max(g_start, settings[TOL]), high, gap, guess * s, slope / s, system, work, info, scene, room,
                 counts, settings, count,
             )  # fmt: skip
+            if status in (NOT_CONVERGED, UNMET) and count > 0 and hits < int(settings[MOST]):
+                hits += 1
+                status = hop(h, system, room.node, work, scene, room, counts, settings, record)
+                if status != OK:
+                    return status
+                continue
             if status != OK:
                 return status
             hits += 1
@@ -502,7 +522,7 @@ def whole_step(
             return status
         done += s
         if gap < -settings[TOL]:
-            if at[0] != last[0] or at[1] != last[1] or at[2] != last[2]:
+            if at[0] != last[0] or at[1] != last[1] or at[2] != last[2] or hits > MANY:
                 rattles += 1
             last = at
             slow = settings[REST_SPEED] * 2.0 ** (rattles / RATTLES)

@@ -82,8 +82,9 @@ class Room(NamedTuple):
     extra: Any  # (C,)
     touch: Any  # (C, 3) contacts that touched at the node that the step leaves
     held: Any  # (C,) 1: it rests
-    lift: Any  # (C,) rate at which it opens
+    lift: Any  # (C,) rate at which it opens; of one that rests 1 if it has pushed
     lam: Any  # (C,) impulse of a resting contact over the step
+    carry: Any  # (C,) the same of a contact whose point has jumped
     hold_rows: Any  # (C, n) its row at the node
     hold_point: Any  # (C, 3) and its point there
     hold_normal: Any  # (C, 3)

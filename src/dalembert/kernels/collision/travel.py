@@ -15,11 +15,12 @@ from dalembert.kernels.collision.gaps import gap_of, pair_gap, put3, put_solids,
 from dalembert.kernels.collision.impact import complementarity, node_velocity, put_matrix, put_row
 from dalembert.kernels.collision.tables import ENERGY, FACTOR
 from dalembert.kernels.loop import call_step
-from dalembert.kernels.smallmat import axpy
+from dalembert.kernels.smallmat import axpy, dot, sub
 from dalembert.kernels.status import NOT_CONVERGED, OK
 from dalembert.kernels.tree.variational.layout import notes, places
 
 ROUNDS = 60
+JUMPED = -1.0
 NARROW = 0.5  # a factor of the reflection further from 1 than this is the other root
 
 
@@ -139,8 +140,12 @@ def resting(step, t, s, system, work, info, scene, room, touching, count, tol):
 
 
 @kernel
-def settle(system, work, scene, room, touching, count):
-    """Take off the momentum of room.trial what opens or closes contacts that were held over the step; room.push: by which impulses."""
+def settle(system, work, scene, room, touching, count, way):
+    """Take off the momentum of room.trial what opens or closes contacts that were held over the step; room.push: by which impulses.
+
+    A contact whose point has gone further than `way`, as where leaning bodies become parallel, is another contact: it is not held
+    (room.lam = JUMPED), and what it does is an impact.
+    """
     n, nv = notes(system), room.jump.shape[0]
     put_solids(system, room.trial, work, scene, room)
     found = _held_rows(system, work, scene, room, touching)
@@ -149,6 +154,10 @@ def settle(system, work, scene, room, touching, count):
     dv = places(system).dv
     for c in range(count):
         room.speed[c], room.push[c] = 0.0, 0.0
+        moved = sub(row3(room.point, c), row3(room.hold_point, c))
+        if dot(moved, moved) > way * way:
+            room.carry[c] = room.lam[c]
+            room.lam[c] = JUMPED
         if room.lam[c] > 0.0:
             for i in range(nv):
                 room.speed[c] += room.rows[c, i] * work[dv + i]

@@ -50,7 +50,7 @@ def room_for(scene: Any, n: int, state: int, contacts: int) -> Room:
     }  # fmt: skip
     made |= {name: np.zeros((C, n), dtype=real) for name in ("rows", "reply", "hold_rows")}
     made |= {name: np.zeros((C, 3)) for name in ("point", "normal", "hold_point", "hold_normal")}
-    made |= {name: np.zeros(C) for name in ("gap", "bounce", "speed", "push", "extra", "lam", "lift")}
+    made |= {name: np.zeros(C) for name in ("gap", "bounce", "speed", "push", "extra", "lam", "lift", "carry")}
     return Room(**made)
 
 
