@@ -3,6 +3,7 @@
 apart        no two bodies overlap at a node: gaps of all contacts, computed anew from the poses, to some tens of round-off
 impacts      how many there were; each leaves with minus e times the speed at which it came, or faster where others push it; energy is
              only taken, in proportion 1 - e^2
+hops         contacts that could not be held were opened: what that gave, of the energy that moved; more than a hundredth warns
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.collision.solids import Solids
 from dalembert.kernels.collision import tables
-from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, Item, item
+from dalembert.report.facts import ratio
+from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
 from dalembert.report.tree_facts import TreeFacts
 from dalembert.runs.engines.collision import TOLERANCE, smallest_gaps
 
+MUCH = 0.01
 ROUND_OFF = 1e-12  # of the energy that impacts moved, and of the size of the scene
 
 
 def judge_collisions(facts: TreeFacts) -> list[Item | None]:
     """Non-penetration and the laws of impact."""
-    return [_apart(facts), _impacts(facts)] if facts.strikes else []
+    return [_apart(facts), _impacts(facts), _hops(facts)] if facts.strikes else []
 
 
 def _solids(facts: TreeFacts) -> Solids:
@@ -57,3 +60,12 @@ def _impacts(facts: TreeFacts) -> Item:
             "impacts", PASS if closing >= -1e-9 * fast else FAIL, closing, None, words.replace(" and gave none", " (energy of intervals)")
         )
     return item("impacts", PASS if ok else FAIL, gained, "never gain", words if ok else f"{len(struck)} impacts gave {gained:.2g} J", 0.0)
+
+
+def _hops(facts: TreeFacts) -> Item | None:
+    given = float(np.sum(facts.traj.account["hops"]))
+    if given == 0.0:
+        return None
+    part = ratio(given, max(facts.kinetic_scale, float(np.ptp(facts.traj.potential))))
+    words = f"contacts that could not be held were opened, which gave {given:.2g} J ({part:.2g} of the energy that moved)"
+    return item("hops", WARN if part > MUCH else NOT_APPLICABLE, part, None, words, MUCH)

@@ -6,8 +6,8 @@ by secants and Illinois' rule: this solves (12), (14) of Leyendecker et al. The 
 the node of the grid. A contact that has just touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. One that
 leaves more slowly than rest_speed rests and is held until its force would pull (Zeno). Where it cannot be held, as where a hull rolls from
 one corner to the next, it is opened with HOP times the speed of the solids, counted, and strikes again. A body that rattles on several
-contacts comes to no end by itself: every RATTLES impacts of one step that are not those of the same contact again, what counts as slow
-doubles.
+contacts comes to no end by itself: every RATTLES impacts and hops of one step that are not those of the same contact again, what counts as
+slow doubles.
 
 Decomposition (Cirak and West 2005; Leyendecker et al. 5.4) looks for no instant: at a node where bodies overlap and approach, momentum is
 parted into what the contacts feel and the rest, and the former is reflected; overlap opens by UNDO per step. They overlap by a step's way.
@@ -26,6 +26,7 @@ from dalembert.kernels.collision.tables import (
     EVENTS,
     FACTOR,
     FIRST_EVENT,
+    HOPPED,
     HOPS,
     IMPACTS,
     IMPULSE,
@@ -51,7 +52,7 @@ from dalembert.kernels.collision.tables import (
     VARIATIONAL,
     WALLS,
 )
-from dalembert.kernels.collision.travel import JUMPED, prepare_rest, reflecting, resting, settle
+from dalembert.kernels.collision.travel import jumps, prepare_rest, reflecting, resting, settle
 from dalembert.kernels.loop import (
     FUNCTION,
     ITERATIONS,
@@ -314,14 +315,20 @@ def at_the_node(system, room, record, events):
     reflected(room, record, events)
 
 
+@inline
+def slower(settings, rattles):
+    """What counts as slow after so many rattles."""
+    return settings[REST_SPEED] * 2.0 ** (rattles / RATTLES)
+
+
 @kernel
-def hop(h, system, state, work, scene, room, counts, settings, record):
-    """Open contacts that rest and cannot be held: 0 <= Lambda perp A Lambda + b - HOP pace/h >= 0. Returns the status."""
+def hop(h, slow, system, state, work, scene, room, counts, settings, record):
+    """Open contacts that rest and cannot be held: 0 <= Lambda perp A Lambda + b - max(HOP pace/h, 2 slow) >= 0. Returns the status."""
     n, nv = notes(system), room.jump.shape[0]
     count = closed_contacts(system, state, work, scene, room, settings[TOUCH])
     if count < 0:
         return GROW if count == -1 else SINGULAR
-    speed = max(HOP * record[PACE] / h, 10.0 * settings[REST_SPEED])
+    speed = max(HOP * record[PACE] / h, 2.0 * slow)
     for c in range(count):
         room.extra[c], room.push[c] = room.speed[c] - speed, 0.0
     complementarity(room.matrix, room.extra, room.push, 0.0, count)
@@ -330,7 +337,7 @@ def hop(h, system, state, work, scene, room, counts, settings, record):
         for i in range(nv):
             state[n.p + i] += room.push[c] * room.rows[c, i]
         later = after(room, count, c, 1.0)
-        record[LOSS] += 0.5 * room.push[c] * (room.speed[c] + later)
+        record[HOPPED] += 0.5 * room.push[c] * (room.speed[c] + later)
         outside(scene, room.who, room.normal, room.point, c, room.push[c], record, IMPULSE)
         for i in range(3):
             room.touch[c, i] = room.who[c, i]
@@ -342,19 +349,16 @@ def hop(h, system, state, work, scene, room, counts, settings, record):
 
 @kernel
 def let_go(t, scene, room, counts, record, events):
-    """After a step with resting contacts: what did not push is let go. Their impulses are entered. (room for events, a contact jumped)"""
-    kept, c, full, jumped = 0, 0, False, False
+    """After a step with resting contacts: what did not push is let go. Their impulses are entered. False without room for events."""
+    kept, c, full = 0, 0, False
     for k in range(counts[TOUCHING]):
         if room.held[k] != 1:
             continue
-        lam = room.lam[c]
-        if lam == JUMPED:
-            lam, jumped = room.carry[c], True
-        outside(scene, room.who, room.hold_normal, room.hold_point, c, lam, record, IMPULSE)
+        outside(scene, room.who, room.hold_normal, room.hold_point, c, room.lam[c], record, IMPULSE)
         outside(scene, room.who, room.normal, room.point, c, room.push[c], record, IMPULSE)
         if room.lam[c] <= 0.0:
             room.held[k] = 0
-            if room.lam[c] != JUMPED and room.lift[k] == 1.0:
+            if room.lift[k] == 1.0:
                 full = full or not write_event(events, counts, t, LEAVES, scene, room, c, 0.0, 0.0, 0.0)
         else:
             room.lift[k] = 1.0
@@ -366,7 +370,7 @@ def let_go(t, scene, room, counts, record, events):
             room.held[kept], room.lift[kept] = 1, room.lift[k]
             kept += 1
     counts[TOUCHING] = kept
-    return not full, jumped
+    return not full
 
 
 @kernel
@@ -379,13 +383,9 @@ def accept(t, s, system, work, scene, room, counts, count, settings, record, eve
             record[UNSOLVED] += 1.0
         reflected(room, record, events)
     if count > 0:
-        way = 4.0 * max(record[PACE], settings[TOUCH])
-        if not settle(system, work, scene, room, counts[TOUCHING], count, way):
+        if not settle(system, work, scene, room, counts[TOUCHING], count):
             return SINGULAR
-        space, jumped = let_go(t + s, scene, room, counts, record, events)
-        if jumped:
-            counts[TOUCHING] = 0  # all are looked at anew, as an impact
-        if not space:
+        if not let_go(t + s, scene, room, counts, record, events):
             status = MORE_EVENTS
     else:
         counts[TOUCHING] = 0
@@ -457,9 +457,13 @@ def whole_step(
         tally[MAX_ITERATIONS] = max(tally[MAX_ITERATIONS], info[0])
         tally[RESIDUAL] = max(tally[RESIDUAL], info[1])
         tally[SUBSTEPS] += info[2]
+        if status == OK and count > 0 and jumps(scene, room, counts[TOUCHING], 4.0 * max(_pace(room), settings[TOUCH])):
+            status = NOT_CONVERGED
         if status == NOT_CONVERGED and count > 0 and hits < int(settings[MOST]):
-            hits += 1
-            status = hop(h, system, room.node, work, scene, room, counts, settings, record)
+            hits, rattles = hits + 1, rattles + 1
+            status = hop(
+                h, settings[REST_SPEED] * 2.0 ** (rattles / RATTLES), system, room.node, work, scene, room, counts, settings, record
+            )
             if status != OK:
                 return status
             continue
@@ -498,8 +502,10 @@ def whole_step(
                 counts, settings, count,
             )  # fmt: skip
             if status in (NOT_CONVERGED, UNMET) and count > 0 and hits < int(settings[MOST]):
-                hits += 1
-                status = hop(h, system, room.node, work, scene, room, counts, settings, record)
+                hits, rattles = hits + 1, rattles + 1
+                status = hop(
+                    h, settings[REST_SPEED] * 2.0 ** (rattles / RATTLES), system, room.node, work, scene, room, counts, settings, record
+                )
                 if status != OK:
                     return status
                 continue
@@ -525,7 +531,7 @@ def whole_step(
             if at[0] != last[0] or at[1] != last[1] or at[2] != last[2] or hits > MANY:
                 rattles += 1
             last = at
-            slow = settings[REST_SPEED] * 2.0 ** (rattles / RATTLES)
+            slow = slower(settings, rattles)
             status = bounce(t + done, energy, slow, 0.0, 0.0, system, room.node, work, scene, room, counts, settings, record, events)
             if status != OK:
                 return status

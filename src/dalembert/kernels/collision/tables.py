@@ -25,7 +25,8 @@ PACE = 7  # largest displacement of a solid in the step before, m
 COUNT = 8  # impacts so far
 UNSOLVED = 9  # reflections by the energy condition that had no root, and were done at the node
 HOPS = 10  # resting contacts that could not be held, and were opened
-NOTES = 11
+HOPPED = 11  # energy that opening them gave, J
+NOTES = 12
 
 # goal: the reflection by the energy condition that the next step completes
 PENDING, ENERGY, FACTOR, LINEAR, SQUARE = 0, 1, 2, 3, 4  # is there one; E_d to reach; f; energy that it takes, f LINEAR + f^2 SQUARE
@@ -84,7 +85,6 @@ class Room(NamedTuple):
     held: Any  # (C,) 1: it rests
     lift: Any  # (C,) rate at which it opens; of one that rests 1 if it has pushed
     lam: Any  # (C,) impulse of a resting contact over the step
-    carry: Any  # (C,) the same of a contact whose point has jumped
     hold_rows: Any  # (C, n) its row at the node
     hold_point: Any  # (C, 3) and its point there
     hold_normal: Any  # (C, 3)

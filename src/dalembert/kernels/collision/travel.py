@@ -20,7 +20,6 @@ from dalembert.kernels.status import NOT_CONVERGED, OK
 from dalembert.kernels.tree.variational.layout import notes, places
 
 ROUNDS = 60
-JUMPED = -1.0
 NARROW = 0.5  # a factor of the reflection further from 1 than this is the other root
 
 
@@ -140,12 +139,25 @@ def resting(step, t, s, system, work, info, scene, room, touching, count, tol):
 
 
 @kernel
-def settle(system, work, scene, room, touching, count, way):
-    """Take off the momentum of room.trial what opens or closes contacts that were held over the step; room.push: by which impulses.
+def jumps(scene, room, touching, way):
+    """True where the point of a contact that is held has gone further than `way` since the node, as where leaning bodies become parallel:
+    it is another contact then. Solids are where the trial ended."""
+    c = 0
+    for k in range(touching):
+        if room.held[k] != 1:
+            continue
+        if room.touch[k, 1] >= 0:
+            _, _, x = pair_gap(scene, room, room.touch[k, 0], room.touch[k, 1])
+            moved = sub(x, row3(room.hold_point, c))
+            if dot(moved, moved) > way * way:
+                return True
+        c += 1
+    return False
 
-    A contact whose point has gone further than `way`, as where leaning bodies become parallel, is another contact: it is not held
-    (room.lam = JUMPED), and what it does is an impact.
-    """
+
+@kernel
+def settle(system, work, scene, room, touching, count):
+    """Take off the momentum of room.trial what opens or closes contacts that were held over the step; room.push: by which impulses."""
     n, nv = notes(system), room.jump.shape[0]
     put_solids(system, room.trial, work, scene, room)
     found = _held_rows(system, work, scene, room, touching)
@@ -154,10 +166,6 @@ def settle(system, work, scene, room, touching, count, way):
     dv = places(system).dv
     for c in range(count):
         room.speed[c], room.push[c] = 0.0, 0.0
-        moved = sub(row3(room.point, c), row3(room.hold_point, c))
-        if dot(moved, moved) > way * way:
-            room.carry[c] = room.lam[c]
-            room.lam[c] = JUMPED
         if room.lam[c] > 0.0:
             for i in range(nv):
                 room.speed[c] += room.rows[c, i] * work[dv + i]

@@ -50,7 +50,7 @@ def room_for(scene: Any, n: int, state: int, contacts: int) -> Room:
     }  # fmt: skip
     made |= {name: np.zeros((C, n), dtype=real) for name in ("rows", "reply", "hold_rows")}
     made |= {name: np.zeros((C, 3)) for name in ("point", "normal", "hold_point", "hold_normal")}
-    made |= {name: np.zeros(C) for name in ("gap", "bounce", "speed", "push", "extra", "lam", "lift", "carry")}
+    made |= {name: np.zeros(C) for name in ("gap", "bounce", "speed", "push", "extra", "lam", "lift")}
     return Room(**made)
 
 
@@ -227,9 +227,9 @@ def read(family: Any, model: Any, system: Array, states: Array) -> dict[str, Any
     """What recorded states tell; impacts are part of the account."""
     found = family.read(model, system, np.ascontiguousarray(states[:, :-NOTES]), True)
     notes = states[:, -NOTES:]
-    loss = notes[:, tables.LOSS]
-    found["account"] = {**found["account"], "impacts": loss}
-    found["work"] = found["work"] + loss
+    loss, hops = notes[:, tables.LOSS], notes[:, tables.HOPPED]
+    found["account"] = {**found["account"], "impacts": loss, "hops": hops}
+    found["work"] = found["work"] + loss + hops
     found["impulse"] = found["impulse"] + notes[:, tables.IMPULSE : tables.IMPULSE + 6]
     return found
 
