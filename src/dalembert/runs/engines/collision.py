@@ -18,8 +18,9 @@ from dalembert.errors import OptionError
 from dalembert.kernels import loop
 from dalembert.kernels._jit import address_of
 from dalembert.kernels.collision import tables
+from dalembert.kernels.collision.bounce import GROW, MORE_EVENTS
 from dalembert.kernels.collision.gaps import gaps_along, nearest, put_solids
-from dalembert.kernels.collision.run import GROW, MORE_EVENTS, run
+from dalembert.kernels.collision.run import run
 from dalembert.kernels.collision.tables import NOTES, Room
 from dalembert.kernels.separation import layout as separation
 from dalembert.kernels.status import OK, TOO_MANY_EVENTS

@@ -1,0 +1,188 @@
+"""The first instant of contact within a trial step, on the step itself.
+
+s -> min over contacts of g_c(q(s)), bracketed, from where balls meet on straight ways by secants and Illinois' rule: this solves (12), (14)
+of Leyendecker et al. A contact that has just touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. Where a trial
+ends open, it is looked at inside: where solids pass each other, and where the nearest contact dips.
+"""
+
+from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.collision.gaps import crossing, gap_of, nearest, put_solids, row3, soonest
+from dalembert.kernels.collision.tables import (
+    PACE,
+    PENDING,
+    SEARCHED,
+    TOL,
+    TOUCH,
+    TOUCHING,
+    TRIALS,
+)
+from dalembert.kernels.collision.travel import jumps, reflecting, resting
+from dalembert.kernels.loop import (
+    ITERATIONS,
+    MAX_ITERATIONS,
+    RESIDUAL,
+    SUBSTEPS,
+    call_step,
+)
+from dalembert.kernels.smallmat import dot, sub
+from dalembert.kernels.status import NOT_CONVERGED, OK, UNMET
+
+HALVINGS = 200
+SECANTS = 12
+
+
+@kernel
+def go(step, t, s, system, work, info, scene, room, counts, settings, count):
+    """room.trial: the machine s after the node. Returns the status; room.goal tells whether it reflects, count how many contacts rest."""
+    counts[TRIALS] += 1
+    if room.goal[PENDING] != 0.0:
+        status = reflecting(step, t, s, system, work, info, room)
+    elif count > 0:
+        status = resting(step, t, s, system, work, info, scene, room, counts[TOUCHING], count, settings[TOL])
+    else:
+        for i in range(room.node.shape[0]):
+            room.trial[i] = room.node[i]
+        status = call_step(step, t, s, system, room.trial, work, info)
+    return status
+
+
+@inline
+def least(s, system, work, scene, room, counts, settings):
+    """Smallest gap at room.trial."""
+    put_solids(system, room.trial, work, scene, room)
+    gap, at = nearest(scene, room, counts[TOUCHING], s, settings[TOUCH])
+    return gap, at
+
+
+@kernel
+def first_contact(step, t, low, g_low, high, g_high, guess, slope, system, work, info, scene, room, counts, settings, count):
+    """(status, s): where the smallest gap first becomes zero between low (open) and high (closed); room.trial is there.
+
+    First at a guess with a rate of the gap, then by the secant of the last two places, where it stays inside, else by Illinois' rule.
+    """
+    side, s, k, tol = 0, high, 0, settings[TOL]
+    last, g_last, new = 0.0, 0.0, guess
+    while k < HALVINGS:
+        k += 1
+        width = high - low
+        if width <= 4e-16 * high:
+            return OK, s
+        if k > SECANTS or not low < new < high:
+            new = (low * g_high - high * g_low) / (g_high - g_low) if k < 60 else 0.5 * (low + high)
+        s = min(max(new, low + 1e-3 * width if k > 20 else low), high)
+        counts[SEARCHED] += 1
+        status = go(step, t, s, system, work, info, scene, room, counts, settings, count)
+        if status != OK:
+            return status, s
+        gap, _ = least(s, system, work, scene, room, counts, settings)
+        if abs(gap) <= 0.1 * tol:
+            return OK, s
+        if gap > 0.0:
+            if side == 1:
+                g_high *= 0.5
+            low, g_low, side = s, gap, 1
+        else:
+            if side == -1:
+                g_low *= 0.5
+            high, g_high, side = s, gap, -1
+        rate = (gap - g_last) / (s - last) if k > 1 else slope
+        new = s - gap / rate if rate < 0.0 else high
+        last, g_last = s, gap
+    return UNMET, s
+
+
+@inline
+def pace_of(room):
+    """Largest displacement of a solid since the node."""
+    most = 0.0
+    for k in range(room.centre.shape[0]):
+        d = sub(row3(room.centre, k), row3(room.before, k))
+        most = max(most, dot(d, d))
+    return most**0.5
+
+
+@kernel
+def closed_at(step, t, s, system, work, info, scene, room, counts, settings, count):
+    """(status, gap) at an instant inside a trial step."""
+    status = go(step, t, s, system, work, info, scene, room, counts, settings, count)
+    if status != OK:
+        return status, 0.0
+    gap, _ = least(s, system, work, scene, room, counts, settings)
+    return OK, gap
+
+
+@kernel
+def dips(step, t, s, g_end, at, system, work, info, scene, room, counts, settings, count, pace):
+    """(status, s', gap) of an instant inside a trial step at which a contact is closed though it is open at both ends; s' = 0: none.
+
+    Looked at: where two solids pass each other on straight ways; and for the nearest contact, if it is nearer than solids move, the middle
+    and the lowest point of the parabola. room.trial is another afterwards.
+    """
+    if not g_end < 2.0 * pace:
+        return OK, 0.0, 0.0
+    a, b, k = at
+    put_solids(system, room.node, work, scene, room)
+    g_start = gap_of(scene, room, a, b, k)
+    middle = 0.5 * s
+    status, gap = closed_at(step, t, middle, system, work, info, scene, room, counts, settings, count)
+    if status != OK or gap < -settings[TOL]:
+        return status, middle, gap
+    own = gap_of(scene, room, a, b, k)
+    slope, curve = 4.0 * own - 3.0 * g_start - g_end, 2.0 * (g_start + g_end - 2.0 * own)
+    if curve > 0.0 and -2.0 * curve < slope < 0.0 and g_start - 0.25 * slope * slope / curve < 0.1 * (abs(slope) + curve):
+        lowest = -0.5 * slope / curve * s
+        status, gap = closed_at(step, t, lowest, system, work, info, scene, room, counts, settings, count)
+        if status != OK or gap < -settings[TOL]:
+            return status, lowest, gap
+    return OK, 0.0, 0.0
+
+
+@kernel
+def inspect(step, t, s, gap, at, pace, moved, system, work, info, scene, room, counts, settings, count):
+    """(status, s', gap) of an instant inside a trial step that ends open at which a contact is closed; s' = 0: none. room.trial is at s."""
+    meeting, part = crossing(scene, room, moved)
+    if meeting < 0.0:
+        status, inner = closed_at(step, t, part * s, system, work, info, scene, room, counts, settings, count)
+        if status != OK or inner < -settings[TOL]:
+            return status, part * s, inner
+    if gap < 2.0 * pace:
+        status, inside, inner = dips(step, t, s, gap, at, system, work, info, scene, room, counts, settings, count, pace)
+        if status != OK or inside > 0.0:
+            return status, inside, inner
+    if meeting < 0.0 or gap < 2.0 * pace:  # the trial was used for looking
+        return go(step, t, s, system, work, info, scene, room, counts, settings, count), 0.0, gap
+    return OK, 0.0, gap
+
+
+@kernel
+def seek(step, t, s, h, g_start, system, work, info, scene, room, counts, settings, count, record, tally):
+    """(status, s', struck, contact): room.trial is s' after the node, at the first instant of contact or, where there is none, at s."""
+    status = go(step, t, s, system, work, info, scene, room, counts, settings, count)
+    tally[ITERATIONS] += info[0]
+    tally[MAX_ITERATIONS] = max(tally[MAX_ITERATIONS], info[0])
+    tally[RESIDUAL] = max(tally[RESIDUAL], info[1])
+    tally[SUBSTEPS] += info[2]
+    none = (-1, 0, 0)
+    if status != OK:
+        return status, s, False, none
+    if count > 0 and jumps(scene, room, counts[TOUCHING], 4.0 * max(pace_of(room), settings[TOUCH])):
+        return NOT_CONVERGED, s, False, none
+    gap, at = least(s, system, work, scene, room, counts, settings)
+    moved = pace_of(room)
+    pace = max(moved, record[PACE] * s / h)
+    guess, slope = soonest(scene, room, moved)
+    high = s
+    if gap >= -settings[TOL]:
+        status, inside, inner = inspect(step, t, s, gap, at, pace, moved, system, work, info, scene, room, counts, settings, count)
+        if status != OK:
+            return status, s, False, none
+        if inside > 0.0:
+            high, gap = inside, inner
+    record[PACE] = pace
+    if gap >= -settings[TOL]:
+        return OK, s, False, none
+    status, s = first_contact(
+        step, t, 0.0, max(g_start, settings[TOL]), high, gap, guess * s, slope / s,
+        system, work, info, scene, room, counts, settings, count,
+    )  # fmt: skip
+    return status, s, True, at
