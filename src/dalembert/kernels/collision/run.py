@@ -1,8 +1,8 @@
 """Steps of a machine whose bodies collide, and the one loop over them.
 
 From a node: a trial step over what is left of h (`travel.py`), up to the first instant of contact (`seek.py`). The machine goes there,
-bounces (`bounce.py`), and goes on to the node of the grid. A contact that rests is held until its force would pull (Zeno). A body that rattles on
-several contacts comes to no end by itself: every RATTLES impacts and hops of one step that are not those of the same contact again, what
+bounces (`bounce.py`), and goes on to the node of the grid. A contact that rests is held until its force would pull (Zeno). A body that
+rattles on several contacts comes to no end by itself: every RATTLES impacts and hops of one step that are not those of the same contact again, what
 counts as slow doubles.
 
 Decomposition (Cirak and West 2005; Leyendecker et al. 5.4) looks for no instant: at a node where bodies overlap and approach, momentum is

@@ -1,8 +1,8 @@
 """The first instant of contact within a trial step, on the step itself.
 
 s -> min over contacts of g_c(q(s)), bracketed, from where balls meet on straight ways by secants and Illinois' rule: this solves (12), (14)
-of Leyendecker et al. A contact that has just touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. Where a trial
-ends open, it is looked at inside: where solids pass each other, and where the nearest contact dips.
+of Leyendecker et al. A contact that has just touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. Where a
+trial ends open, it is looked at inside: where solids pass each other, and where the nearest contact dips.
 """
 
 from dalembert.kernels._jit import inline, kernel
