@@ -2,8 +2,8 @@
 
 From a node: a trial step over what is left of h (`travel.py`), up to the first instant of contact (`seek.py`). The machine goes there,
 bounces (`bounce.py`), and goes on to the node of the grid. A contact that rests is held until its force would pull (Zeno). A body that
-rattles on several contacts comes to no end by itself: every RATTLES impacts and hops of one step that are not those of the same contact again, what
-counts as slow doubles.
+rattles on several contacts comes to no end by itself: every RATTLES impacts and hops of one step that are not those of the same contact
+again, what counts as slow doubles.
 
 Decomposition (Cirak and West 2005; Leyendecker et al. 5.4) looks for no instant: at a node where bodies overlap and approach, momentum is
 parted into what the contacts feel and the rest, and the former is reflected; overlap opens by UNDO per step. They overlap by a step's way.
