@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 from tests.collision.conftest import facing
 
 import dalembert as dal
+from dalembert.errors import OptionError
 from dalembert.kernels.collision.tables import STRUCK
 
 
@@ -95,6 +96,23 @@ def test_a_double_pendulum_strikes_a_wall_at_times_of_second_order():
     assert abs(first - 2) < 0.05
     # later ones have an error of second order too, whose factor depends on where in its step the impact before fell
     assert (np.array(errors) / hs[:, None] ** 2).max() < 1.0
+
+
+@pytest.mark.parametrize(("compose", "order", "hs"), [("suzuki4", 4, (0.04, 0.02, 0.01, 0.005)), ("kahan-li6", 6, (0.08, 0.04, 0.02))])
+def test_compositions_find_instants_with_their_order(compose, order, hs):
+    m, t_end = pendulum(), 1.2
+    exact = dal.simulate(m, "collision", h=0.005, t_end=t_end, q0=[-0.7, -0.4], compose="kahan-li8").events["t"][0]
+    errors = []
+    for h in hs:
+        traj = dal.simulate(m, "collision", h=h, t_end=t_end, q0=[-0.7, -0.4], compose=compose)
+        errors.append(abs(traj.events["t"][0] - exact))
+        assert traj.report().verdict == "pass"
+    assert abs(np.polyfit(np.log(hs), np.log(errors), 1)[0] - order) < 0.15
+
+
+def test_compositions_refuse_the_energy_of_intervals():
+    with pytest.raises(OptionError, match="reflection='nodal'"):
+        dal.simulate(pendulum(), "collision", h=0.01, t_end=0.1, compose="suzuki4", reflection="variational")
 
 
 @pytest.mark.parametrize("e", [0.0, 0.4, 1.0])

@@ -54,7 +54,8 @@ def _impacts(facts: TreeFacts) -> Item:
     closing = float(np.min(struck[:, 12]))
     ok = gained <= ROUND_OFF * moved * (1.0 + len(struck)) and closing >= -1e-9 * float(np.max(np.abs(struck[:, 11])))
     fast = float(np.max(-struck[:, 11]))
-    words = f"{len(struck)} impacts at up to {fast:.3g} m/s took {0.0 + max(-float(np.sum(taken)), 0.0):.3g} J and gave none; none leaves closing"
+    lost = 0.0 + max(-float(np.sum(taken)), 0.0)
+    words = f"{len(struck)} impacts at up to {fast:.3g} m/s took {lost:.3g} J and gave none; none leaves closing"
     if facts.traj.meta["options"]["reflection"] == "variational":
         return item(
             "impacts", PASS if closing >= -1e-9 * fast else FAIL, closing, None, words.replace(" and gave none", " (energy of intervals)")

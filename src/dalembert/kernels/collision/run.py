@@ -119,7 +119,7 @@ def step_to_node(step, ledger, use_ledger, t, h, system, work, info, scene, room
     tally[SUBSTEPS] += info[2]
     if status != OK:
         return status
-    if use_ledger:
+    if use_ledger and room.weights.shape[0] == 1:
         call_ledger(ledger, t, h, 0, system, room.node, work, info)
         call_ledger(ledger, t + h, h, 1, system, room.trial, work, info)
     status = accept(t, h, system, work, scene, room, counts, 0, settings, record, events)
@@ -167,7 +167,7 @@ def whole_step(
 ):  # fmt: skip
     """From room.node at t to t + h. Returns the status."""
     done, hits, rattles, last = 0.0, 0, 0, (-1, 0, 0)
-    while h - done > SHORT * h:
+    while abs(h - done) > SHORT * abs(h):
         status, count, g_start = begin(t + done, system, work, scene, room, counts, settings, record, events)
         if status != OK:
             return status
@@ -193,7 +193,7 @@ def whole_step(
                 continue
             if hits == 1:
                 energy = interval_energy(s, system, work)
-        if use_ledger:
+        if use_ledger and room.weights.shape[0] == 1:
             call_ledger(ledger, t + done, s, 0, system, room.node, work, info)
             call_ledger(ledger, t + done + s, s, 1, system, room.trial, work, info)
         status = accept(t + done, s, system, work, scene, room, counts, count, settings, record, events)

@@ -16,13 +16,12 @@ from dalembert.kernels.collision.tables import (
     TOUCHING,
     TRIALS,
 )
-from dalembert.kernels.collision.travel import jumps, reflecting, resting
+from dalembert.kernels.collision.travel import jumps, reflecting, resting, travel
 from dalembert.kernels.loop import (
     ITERATIONS,
     MAX_ITERATIONS,
     RESIDUAL,
     SUBSTEPS,
-    call_step,
 )
 from dalembert.kernels.smallmat import dot, sub
 from dalembert.kernels.status import NOT_CONVERGED, OK, UNMET
@@ -42,7 +41,7 @@ def go(step, t, s, system, work, info, scene, room, counts, settings, count):
     else:
         for i in range(room.node.shape[0]):
             room.trial[i] = room.node[i]
-        status = call_step(step, t, s, system, room.trial, work, info)
+        status = travel(step, t, s, system, work, info, room)
     return status
 
 

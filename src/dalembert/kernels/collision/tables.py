@@ -92,3 +92,5 @@ class Room(NamedTuple):
     trial: Any  # state after a trial step
     jump: Any  # (n,) momentum of the reflection that the next step completes, see VARIATIONAL
     goal: Any  # (GOAL,) what that is to reach
+    weights: Any  # of the substeps of a composition; (1,) without one
+    address: Any  # (1,) of the ledger, which enters substeps of a composition

@@ -1,6 +1,6 @@
 """A trial step from the node: `go(s)` moves room.trial to where the machine is s later, by the same step whatever s is.
 
-plain        the base step
+plain        the base step, or a composition of such steps, which raises its order
 resting      contacts that rest are kept closed by impulses at the node: 0 <= lambda perp g_c(q_k+1) >= 0, solved by
              0 <= lambda + d perp g_c + s A d >= 0 again and again (A at the node); a contact whose lambda ends at 0 is let go.
              At the second node momentum loses what opens or closes them. Lacoursiere (3.112); RATTLE, while lambda > 0
@@ -14,7 +14,7 @@ from dalembert.kernels.collision.energy import interval_energy
 from dalembert.kernels.collision.gaps import gap_of, pair_gap, put3, put_solids, row3, wall_gap
 from dalembert.kernels.collision.impact import complementarity, node_velocity, put_matrix, put_row
 from dalembert.kernels.collision.tables import ENERGY, FACTOR
-from dalembert.kernels.loop import call_step
+from dalembert.kernels.loop import call_ledger, call_step
 from dalembert.kernels.smallmat import axpy, dot, sub
 from dalembert.kernels.status import NOT_CONVERGED, OK
 from dalembert.kernels.tree.variational.layout import notes, places
@@ -27,6 +27,22 @@ NARROW = 0.5  # a factor of the reflection further from 1 than this is the other
 def _reset(room):
     for i in range(room.node.shape[0]):
         room.trial[i] = room.node[i]
+
+
+@kernel
+def travel(step, t, s, system, work, info, room):
+    """One step of room.trial, or the substeps of a composition, each entered into the account."""
+    if room.weights.shape[0] == 1:
+        return call_step(step, t, s, system, room.trial, work, info)
+    for k in range(room.weights.shape[0]):
+        part = room.weights[k] * s
+        call_ledger(room.address[0], t, part, 0, system, room.trial, work, info)
+        status = call_step(step, t, part, system, room.trial, work, info)
+        t += part
+        if status != OK:
+            return status
+        call_ledger(room.address[0], t, part, 1, system, room.trial, work, info)
+    return OK
 
 
 @kernel
@@ -115,7 +131,7 @@ def resting(step, t, s, system, work, info, scene, room, touching, count, tol):
         for c in range(count):
             for i in range(nv):
                 room.trial[n.p + i] += room.lam[c] * room.hold_rows[c, i]
-        status = call_step(step, t, s, system, room.trial, work, info)
+        status = travel(step, t, s, system, work, info, room)
         if status != OK:
             break
         put_solids(system, room.trial, work, scene, room)

@@ -48,6 +48,7 @@ def room_for(scene: Any, n: int, state: int, contacts: int) -> Room:
         "low": np.zeros(H), "separation": np.zeros((separation.rows(most, most), separation.WIDTH)), "answer": np.zeros(separation.SIZE),
         "who": np.zeros((C, 3), dtype=whole), "held": np.zeros(C, dtype=whole), "touch": np.zeros((C, 3), dtype=whole),
         "matrix": np.zeros((C, C)), "node": np.zeros(state), "trial": np.zeros(state), "jump": np.zeros(n), "goal": np.zeros(tables.GOAL),
+        "weights": np.ones(1), "address": np.zeros(1, dtype=whole),
     }  # fmt: skip
     made |= {name: np.zeros((C, n), dtype=real) for name in ("rows", "reply", "hold_rows")}
     made |= {name: np.zeros((C, 3)) for name in ("point", "normal", "hold_point", "hold_normal")}
@@ -74,6 +75,12 @@ class CollisionEngine(CompiledEngine):
         self.settings[tables.IMPACTS] = tables.IN_TURN if o["impacts"] == "in turn" else tables.TOGETHER
         step, _, nodal, hold, asked, source, _ = self._functions
         self._kernels = (step, address_of(self.family.ledger, loop.LEDGER), nodal, hold, asked, source, True)
+        self._ledger = np.array([self._kernels[1]], dtype=np.int64)
+        if len(self.weights) > 1 and (o["reflection"] != "nodal" or o["base"] == "symplectic-euler"):
+            raise OptionError(
+                f"compose={plan.compose!r}: stepper 'collision' has reflection={o['reflection']!r}, base={o['base']!r}; expected "
+                "reflection='nodal', as substeps have no energy of one interval, and a base of order 2."
+            )
         self.counts = np.zeros(tables.COUNTS, dtype=np.int64)
         self.events = np.zeros((64, len(tables.EVENT)))
         self._log = ""
@@ -111,7 +118,7 @@ class CollisionEngine(CompiledEngine):
     def _make_room(self, contacts: int) -> None:
         """Workspace for so many contacts; what touches is carried over."""
         old = getattr(self, "room", None)
-        self.room = room_for(self.scene, self.model.nv, self.size, contacts)
+        self.room = room_for(self.scene, self.model.nv, self.size, contacts)._replace(weights=self.weights, address=self._ledger)
         self.saved = np.zeros(NOTES + 5 * contacts)
         if old is not None:
             n = min(int(self.counts[tables.TOUCHING]), len(old.held))

@@ -46,6 +46,7 @@ register(
         "name": "collision",
         "summary": "bodies without friction that collide at instants within a step; elastic impacts keep energy, momentum is exact",
         "order": 2,
+        "self_adjoint": True,
         "symplectic": False,
         "conserves": ("momentum: exactly", "energy: bounded", "energy of the free body: exactly", "attitude: exactly"),
         "handles": tuple(x for x in (*COMMON["handles"], "contact") if x != "drive"),
