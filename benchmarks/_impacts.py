@@ -106,8 +106,8 @@ def by_scipy(m: Striker, rtol: float) -> Array:
         found.append(t)
 
 
-def by_collision(m: Striker, h: float) -> Array:
+def by_collision(m: Striker, h: float, compose: str | None = None) -> Array:
     """Instants of impacts."""
     n = round(m.t_end / h)
-    run = dal.simulate(m.model, "collision", h=h, t_end=n * h, q0=m.q0, every=n, progress=False)
+    run = dal.simulate(m.model, "collision", h=h, t_end=n * h, q0=m.q0, every=n, compose=compose, progress=False)
     return np.asarray(run.events["t"])
