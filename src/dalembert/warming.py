@@ -15,7 +15,7 @@ from dalembert.runs.simulation import Simulation
 
 Task = tuple[str, Callable[[], object]]
 CLOSED = ("four-bar", "rolling-disk")  # loops, and rows on velocities
-STEPPERS_OF_TREES = ("midpoint", "trapezoidal", "symplectic-euler", "mk4")
+STEPPERS_OF_TREES = ("midpoint", "trapezoidal", "symplectic-euler", "null-space", "mk4")
 
 
 def tasks() -> Iterator[Task]:
@@ -28,6 +28,7 @@ def tasks() -> Iterator[Task]:
     for scene in CLOSED:
         yield f"midpoint: {scene}", lambda s=scene: _closed(s)  # type: ignore[misc]
     yield "spook: boxes, balls, hulls, joints, impacts", _touching
+    yield "collision: balls, boxes, loops", _colliding
     yield "steps by hand", _by_hand
     yield "dynamics of models", _dynamics
     yield "reports", _report
@@ -75,6 +76,18 @@ def _touching() -> None:
     m.add_joint("hinge", "revolute", "world", "arm", anchor=(1, 0, 1), axis=(0, 1, 0), damping=0.1, friction=0.1, limits=(-0.5, 0.5))
     for solver in ("direct", "gauss-seidel"):
         simulate(m, "spook", h=0.01, t_end=0.05, v0={"b4": (0, 0, 0, 0, 0, -5.0)}, solver=solver).report()
+
+
+def _colliding() -> None:
+    """Balls that a link joins, which strike the ground and rest."""
+    from dalembert.model.shapes import Plane, Sphere
+
+    m = Model("warm")
+    m.add_shape("world", Plane(friction=0))
+    for k in range(2):
+        m.add_particle(f"b{k}", 1.0, (k, 0, 0.11 + 0.1 * k), shapes=[Sphere(0.1, friction=0)])
+    m.add_loop("link", "distance", "b0", "b1")
+    simulate(m, "collision", h=0.02, t_end=0.4).report()
 
 
 def _by_hand() -> None:
