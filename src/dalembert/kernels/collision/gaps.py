@@ -9,7 +9,7 @@ Nearest pairs by sorting along x: a pair is looked at only where its bounding ba
 
 import math
 
-from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels._jit import ARRAY, INT, far, inline, kernel
 from dalembert.kernels.collision.tables import NEVER
 from dalembert.kernels.mat3 import load9
 from dalembert.kernels.separation import layout as separation
@@ -76,6 +76,12 @@ def wall_gap(scene, room, a, w, k):
     return dot(row3(scene.normal, w), row3(room.points, scene.first[a] + k)) - scene.offset[w] - scene.radius[a]
 
 
+@far(INT(separation.MATRIX, separation.MATRIX, separation.MATRIX, ARRAY))
+def hull_distance(X, Y, work, out):
+    """Signed distance of two hulls; compiled where a machine has hulls."""
+    return signed_distance(X, Y, ROUND_OFF, PATCH, PIVOTS, work, out)
+
+
 @kernel
 def pair_gap(scene, room, a, b):
     """(gap, normal from a to b, point) of two solids."""
@@ -87,7 +93,7 @@ def pair_gap(scene, room, a, b):
         n = scale(1.0 / size, d) if size > 0.0 else (1.0, 0.0, 0.0)
         return size - r_a - r_b, n, axpy(r_a, n, row3(room.points, i))
     out = room.answer
-    signed_distance(room.points[i : i + n_a], room.points[j : j + n_b], ROUND_OFF, PATCH, PIVOTS, room.separation, out)
+    hull_distance(room.points[i : i + n_a], room.points[j : j + n_b], room.separation, out)
     n = scale(-1.0, load3(out, separation.N))
     return out[separation.H] - r_a - r_b, n, axpy(0.5 * (r_a - r_b), n, load3(out, separation.CENTRE))
 
