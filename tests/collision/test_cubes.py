@@ -69,3 +69,39 @@ def test_round_bodies_strike_boxes_without_overlap(shape):
     report = traj.report()
     assert len(traj.events.rows) >= 1 and report.verdict == "pass", report.text
     assert abs(traj.energy[-1] / traj.energy[0] - 1) < 1e-4  # (h Omega)^2 = 1e-4
+
+
+def test_the_root_that_goes_through_the_wall_is_not_taken():
+    """(13c) has two roots: f = 1 reflects, f near 0 passes. Energy alone cannot tell them apart; the step must leave the wall."""
+    m = dal.Model("cube", gravity=(0, 0, 0))
+    add_walls(m, (1.0, None, None), 1.0)
+    box = dal.Box((0.2, 0.2, 0.2), friction=0, restitution=1.0)
+    m.add_body("cube", 1.0, box.inertia(1.0), shapes=[box])
+    Q = dal.quat.exp([0.3, 0.5, -0.2])
+    traj = dal.simulate(
+        m, "collision", h=0.01, t_end=20, q0=[0, 0, 0, *Q], v0=twists([Q], [(1, 0.1, 0.2, 1, -2, 0.5)]), reflection="variational"
+    )
+    struck = traj.events.rows
+    assert len(struck) > 10 and (struck[:, 11] < 0).all() and (struck[:, 12] > 0).all() and (struck[:, 4] > 0).all()
+    assert np.allclose(struck[:, 12], -struck[:, 11], rtol=0.2)  # f is 1 + O(h): the other root would leave at the speed of arrival
+
+
+def test_a_cube_on_one_corner_is_held_until_the_next_one_lands():
+    """Without friction a held corner slides, the centre falls straight down, and energy stays in a band of order h^2."""
+    bands = []
+    for h in (0.004, 0.002, 0.001):
+        m = dal.Model("corner")
+        m.add_shape("world", dal.Plane(friction=0, restitution=0.0))
+        box = dal.Box((0.2, 0.2, 0.2), friction=0, restitution=0.0)
+        m.add_body("cube", 1.0, box.inertia(1.0), shapes=[box])
+        Q = dal.quat.exp([0.5, 0.45, 0.0])
+        low = min((dal.quat.to_matrix(Q) @ (0.1 * np.array(c)))[2] for c in np.ndindex(2, 2, 2) for c in [2 * np.array(c) - 1])
+        traj = dal.simulate(m, "collision", h=h, t_end=0.4, q0=[0, 0, -low, *Q])
+        landed = traj.events["t"][traj.events["kind"] == 1.0]
+        until = float(landed[landed > 2 * h][0])
+        before = traj.t < until - h
+        bands.append(np.ptp(traj.energy[before]))
+        assert before.sum() > 10 and np.abs(traj.q[before, :2]).max() < 1e-13  # nothing pushes sideways
+        assert np.diff(traj.q[before, 2]).max() < 0
+        assert traj.report().verdict == "pass"
+    assert bands[2] < 1e-5 and np.allclose(np.log2(np.divide(bands[:-1], bands[1:])), 2.0, atol=0.5)
