@@ -150,9 +150,10 @@ def judge_impulse(facts: TreeFacts) -> list[Item]:
 
 
 def balanced(facts: TreeFacts, symmetry: Symmetry) -> Part:
-    """Momenta of a motion less the impulse along it. Of a machine that lies, weight and ground give and take m g h in each step."""
+    """Momenta of a motion less the impulse along it. Weight and ground give and take m g t: sums of that size are rounded."""
     found, impulse = part(facts, symmetry), facts.traj.impulse @ symmetry.twists.T
-    weight = float(np.linalg.norm(facts.model.gravity)) * facts.model.total_mass * facts.traj.h if facts.strikes else 0.0
+    lasted = float(facts.traj.t[-1] - facts.traj.t[0])
+    weight = float(np.linalg.norm(facts.model.gravity)) * facts.model.total_mass * lasted if facts.strikes else 0.0
     least = weight * (1.0 if not np.any(symmetry.twists[:, :3]) else max(1.0, facts.reach))
     return found._replace(series=found.series - impulse, scale=max(found.scale, size(impulse), least))
 
