@@ -25,7 +25,7 @@ def parameters(params: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, i
             array = np.asarray(given, dtype=float)
         except (TypeError, ValueError, OverflowError):
             raise OptionError(f"parameter {name!r} is {given!r}; expected a number or a list of numbers.") from None
-        if array.ndim > 1 or not np.isfinite(array).all():
+        if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
             raise OptionError(f"parameter {name!r} is {given!r}; expected a finite number or a list of them.")
         values[str(name)] = np.atleast_1d(array).copy()
         sizes[str(name)] = None if array.ndim == 0 else len(array)
@@ -45,6 +45,8 @@ def coordinate_names(n: int, names: Sequence[str] | None) -> tuple[str, ...]:
     """The names, or q1, q2, ..."""
     if names is None:
         return tuple(f"q{i + 1}" for i in range(n))
+    if not isinstance(names, Sequence):
+        raise ModelError(f"names is {names!r}; expected {n} different names.")
     found = tuple(str(x) for x in names)
     if len(found) != n or len(set(found)) != n:
         raise ModelError(f"names is {list(found)}; expected {n} different names.")

@@ -21,8 +21,9 @@ def check_consistent(s: Lagrangian, stepper: Any, q: Array, v: Array) -> None:
     size = np.abs(mass).max()
     if not size > 0.0 or np.linalg.svd(mass, compute_uv=False)[-1] < 1e-13 * size:
         raise OptionError(f"{s!r}: d2L/dv2 is singular at q0 = {q.tolist()}: a velocity has no inertia there.")
-    _refuse_overlap(s, q)
-    if "inconsistent start" in stepper.handles:
+    if not s.any_numbers_start:
+        _refuse_overlap(s, q)
+    if s.any_numbers_start or "inconsistent start" in stepper.handles:
         return
     rows = s.numbers.rows(q)
     length = np.linalg.norm(rows, axis=1)
@@ -32,6 +33,15 @@ def check_consistent(s: Lagrangian, stepper: Any, q: Array, v: Array) -> None:
     allowed = START * np.maximum(length, 1e-300) * max(1.0, float(np.linalg.norm(v)))
     _refuse(s, rates[: len(g)], allowed[: len(g)], "holonomic", "v0 violates its derivative by")
     _refuse(s, rates[len(g) :], allowed[len(g) :], "pfaffian", "v0 violates it by")
+
+
+def all_regular(s: Lagrangian, q: Array, v: Array) -> bool:
+    """True where the first check above finds nothing at any of many starts, (n, nq)."""
+    mass = s.mass_matrix(q, v)
+    if not (np.isfinite(mass).all() and np.isfinite(s.energy(q, v)).all()):
+        return False
+    size, least = np.abs(mass).max(axis=(1, 2)), np.linalg.svd(mass, compute_uv=False)[:, -1]
+    return bool(((size > 0.0) & (least >= 1e-13 * size)).all())
 
 
 def _refuse_overlap(s: Lagrangian, q: Array) -> None:

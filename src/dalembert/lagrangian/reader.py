@@ -58,7 +58,7 @@ class Reader:
         return {"pfaffian": part(slice(0, self.n)), "drive": part(slice(self.n, self.n + 1))}
 
     def _check_shape(self, name: str, parts: tuple[Any, ...]) -> None:
-        shapes = [p.shape for p in parts]
+        shapes = [p.shape for p in parts] or [(0, 0)]
         vector = "a vector of numbers"
         wanted = {"L": "one number", "rayleigh": "one number", "force": f"{self.n} numbers", "holonomic": vector, "unilateral": vector}
         ok = {

@@ -27,6 +27,9 @@ LEAVABLE = {
 }
 
 
+MOST = 100_000  # coordinates
+
+
 class Lagrangian(System, kind="lagrangian"):
     """A mechanical system given by its Lagrangian. `dal.simulate` takes it like a `Model`.
 
@@ -57,8 +60,8 @@ class Lagrangian(System, kind="lagrangian"):
         unilateral: Any = None,
         restitution: Any = None,
     ):
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise ModelError(f"Lagrangian: n is {n!r}; expected the number of coordinates, a whole number >= 1.")
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= MOST:
+            raise ModelError(f"Lagrangian: n is {n!r}; expected the number of coordinates, a whole number in 1 ... {MOST}.")
         if L is None:
             raise ModelError("Lagrangian: L is None; expected a function L(q, v).")
         self.n, self.name = int(n), str(name)
@@ -97,6 +100,21 @@ class Lagrangian(System, kind="lagrangian"):
         other.__dict__.pop("_numbers", None)
         other._values = {**self._values, **new}
         return other
+
+    @property
+    def any_numbers_start(self) -> bool:
+        """Without constraints."""
+        f = self.formulas
+        return not (f.holonomic_rows or f.pfaffian_rows or f.unilateral_rows)
+
+    def with_values(self, values: Mapping[str, Any]) -> Lagrangian:
+        """`with_params`, by a mapping: what systems of all kinds have."""
+        return self.with_params(**values)
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """Names that `with_values` takes."""
+        return tuple(self._sizes)
 
     @staticmethod
     def check_features(names: Any) -> tuple[str, ...]:
