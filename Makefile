@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 WORKERS ?= 2
 
-.PHONY: demo test test-generic test-fast lint docs bench wheel clean
+.PHONY: demo test test-generic test-fast lint docs bench fuzz audit wheel clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -54,6 +54,16 @@ bench: $(VENV)/.dev  ## against peers, one thread; takes minutes and wants an id
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contact_machines.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contacts.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/collision.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/control.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/derivatives.py
+	$(BIN)/python benchmarks/ensembles.py
+
+fuzz: $(VENV)/.dev  ## a million hostile calls of public functions
+	$(BIN)/python -m tests.robustness.fuzzing 1000000
+
+audit: $(VENV)/bin/python  ## known weaknesses of the pinned dependencies
+	$(PIP) pip-audit
+	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
 wheel: $(VENV)/.dev  ## a release in dist/, with kernels optimised ahead for x86-64-v3
 	rm -rf src/dalembert/kernels/stored

@@ -128,6 +128,13 @@ def scene_table() -> str:
     return table(("scene", "what", "h (s)", "t_end (s)", "stepper", "exact solution"), rows)
 
 
+def plan_table() -> str:
+    """Problems of optimal control."""
+    from dalembert.control import scenes
+
+    return table(("problem", "what"), [(code(s.name), sentence(s.summary)) for s in map(scenes.find, scenes.names())])
+
+
 def peer_table() -> str:
     """Other programs."""
     from dalembert.peers import PEERS
@@ -267,6 +274,7 @@ def pages() -> dict[str, str]:
         "lagrangian-steppers.md": stepper_sections(dal.steppers(system="lagrangian")),
         "compositions.md": composition_table(),
         "scenes.md": scene_table(),
+        "plans.md": plan_table(),
         "peers.md": peer_table(),
         "lcp-methods.md": lcp_table(),
         "friction-models.md": friction_table(),

@@ -50,6 +50,12 @@ _PUBLIC = {
     "stepper": "dalembert.user_stepper",
     "check_stepper": "dalembert.contracts.check",
     "advise": "dalembert.advising",
+    "derivatives": "dalembert.sensitivity",
+    "ensemble": "dalembert.ensembles",
+    "rerun": "dalembert.ensembles",
+    "design": "dalembert.ensembles",
+    "load_study": "dalembert.ensembles",
+    "Study": "dalembert.ensembles",
     "compare": "dalembert.comparison",
     "work_precision": "dalembert.comparison",
     "cite": "dalembert.citations",
@@ -69,7 +75,9 @@ _MODULES = {
     "quat": "groups.quat",
     "scenes": "scenes",
     "contact": "contact",
+    "control": "control",
     "monitors": "runs.monitors",
+    "observers": "ensembles.observers",
     "verification": "verification",
 }
 _OPTIONAL = {"envs": "envs"}  # need an extra of the package
@@ -77,13 +85,14 @@ _OPTIONAL = {"envs": "envs"}  # need an extra of the package
 __all__ = [*_PUBLIC, *_MODULES, "__version__"]
 
 if TYPE_CHECKING:
-    from dalembert import contact, scenes, verification
+    from dalembert import contact, control, scenes, verification
     from dalembert.advising import advise
     from dalembert.citations import cite
     from dalembert.comparison import compare, work_precision
     from dalembert.complementarity import LCPResult, lcp
     from dalembert.contracts.check import check_stepper
     from dalembert.directors import Directors
+    from dalembert.ensembles import Study, design, ensemble, load_study, observers, rerun
     from dalembert.errors import (
         ArchiveError,
         AssemblyError,
@@ -123,6 +132,7 @@ if TYPE_CHECKING:
     from dalembert.runs.simulate import simulate
     from dalembert.runs.simulation import Simulation
     from dalembert.runs.trajectory import Trajectory
+    from dalembert.sensitivity import derivatives
     from dalembert.user_stepper import stepper
 
 

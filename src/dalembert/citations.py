@@ -13,6 +13,7 @@ from dalembert.runs.trajectory import Trajectory
 from dalembert.steppers.compose import COMPOSITIONS
 
 ALWAYS = ("dalembert", "numba", "numpy")
+PLANNING = ("oberbloebaum2011", "kobilarov2011", "casadi", "waechter2006")
 
 
 @cache
@@ -49,10 +50,13 @@ def keys_of(used: Any) -> tuple[str, ...]:
     """Keys of a trajectory, of a stepper, composition, peer ("cayley", "cayley+suzuki4", "mujoco:rk4") or key, or of several of these."""
     if isinstance(used, Trajectory):
         compose = used.meta["compose"]
-        return (*used.model.references, *used.stepper.references, *((COMPOSITIONS[compose].reference,) if compose else ()))
+        planned = PLANNING if used.meta.get("plan") else ()
+        return (*used.model.references, *used.stepper.references, *((COMPOSITIONS[compose].reference,) if compose else ()), *planned)
+    if isinstance(getattr(used, "traj", None), Trajectory):  # a plan
+        return keys_of(used.traj)
     if isinstance(used, str):
         return tuple(key for name in used.split("+") for key in _keys_of_name(name.strip()))
-    if isinstance(used, Iterable):
+    if isinstance(used, Iterable) and not hasattr(used, "shape"):
         return tuple(key for one in used for key in keys_of(one))
     raise OptionError(f"cite: {used!r} is neither a Trajectory nor a name.")
 
@@ -74,7 +78,7 @@ def _keys_of_name(name: str) -> tuple[str, ...]:
 def cite(used: Any = ()) -> str:
     """BibTeX of what a run used: the stepper's sources, the composition's, this library and what it computes with.
 
-    used: a Trajectory, or names of steppers, compositions, peers or bibliography keys.
+    used: a Trajectory, a plan, or names of steppers, compositions, peers or bibliography keys.
     A reference of a user's own stepper that is not in the bibliography is named in a comment.
     """
     entries = bibliography()

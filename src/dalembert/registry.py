@@ -9,11 +9,12 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import pkgutil
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dalembert.errors import UnknownNameError
+from dalembert.errors import OptionError, UnknownNameError
 from dalembert.option import Option, resolve
 
 TOL = Option("tol", 1e-9, "relative residual before the last Newton correction", valid=lambda x: 0 < x < 1, expected="a number in (0, 1)")
@@ -80,7 +81,8 @@ class Stepper:
 
 
 _steppers: dict[tuple[str, str], Stepper] = {}
-_loaded = False
+_loaded, _loading = False, False
+_lock = threading.RLock()
 _version = 0
 
 
@@ -104,10 +106,21 @@ def register(**description: Any) -> Callable[[Any], Any]:
 
 def load_all() -> None:
     """Import every module below `dalembert.steppers`, and the entry points of other packages."""
-    global _loaded
+    global _loaded, _loading
     if _loaded:
         return
-    _loaded = True
+    with _lock:  # another thread waits until all are there
+        if _loaded or _loading:  # or this one asks while it loads
+            return
+        _loading = True
+        try:
+            _import_all()
+            _loaded = True
+        finally:
+            _loading = False
+
+
+def _import_all() -> None:
     package = importlib.import_module("dalembert.steppers")
     for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         if not found.name.rpartition(".")[2].startswith("_"):
@@ -126,6 +139,8 @@ def steppers(**wanted: Any) -> list[Stepper]:
     for key in wanted:
         if key not in known:
             raise UnknownNameError("property of a stepper", key, known)
+        if hasattr(wanted[key], "shape"):
+            raise OptionError(f"steppers: {key} is an array; expected a word, a number, or True or False.")
 
     def fits(s: Stepper) -> bool:
         for key, value in wanted.items():

@@ -78,6 +78,11 @@ class System:
         """A start with the coordinates that follow functions of time as they are at t = 0."""
         return q, v
 
+    @property
+    def any_numbers_start(self) -> bool:
+        """True where all finite q and v of the right length are a start, as they are: there is nothing to close, to drive, to normalise."""
+        return False
+
     def trouble(self, t: float) -> str:
         """What of the system itself keeps a step to a time from being solved: a sentence, or nothing."""
         return ""

@@ -10,6 +10,7 @@ from dalembert import registry, scenes
 from dalembert.contracts import runs as contract_runs
 from dalembert.contracts.machines import floating_chain, free_body, pinned_chain
 from dalembert.model import Model
+from dalembert.runs.plan import Plan
 from dalembert.runs.simulate import simulate
 from dalembert.runs.simulation import Simulation
 
@@ -30,6 +31,7 @@ def tasks() -> Iterator[Task]:
     yield "spook: boxes, balls, hulls, joints, impacts", _touching
     yield "collision: balls, boxes, loops", _colliding
     yield "steps by hand", _by_hand
+    yield "ensembles", _many
     yield "dynamics of models", _dynamics
     yield "reports", _report
     yield "complementarity", _complementarity
@@ -93,6 +95,17 @@ def _colliding() -> None:
 def _by_hand() -> None:
     model, q, v = free_body(True)
     Simulation(model, "cayley", q0=q, v0=v, keep=0).step(tau=np.zeros(model.nv))
+
+
+def _many() -> None:
+    from dalembert.kernels._jit import first_class
+    from dalembert.kernels.many import MANY, run_many
+
+    first_class(run_many, MANY)
+    m, q, v = pinned_chain()
+    plan = Plan.of(m, "midpoint", 0.01)
+    if plan.family.starts is not None:
+        plan.family.starts(plan.acting, plan.arrays(), q[None], v[None])
 
 
 def _dynamics() -> None:

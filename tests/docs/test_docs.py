@@ -33,6 +33,8 @@ SHORT = {
     "pyramid_beside_mujoco": 0.2,
     "tippe_top": 4.0,
     "chain_in_a_box": 300.0,
+    "swing_up": 3.0,
+    "magnetic_basins": 30.0,
 }
 
 

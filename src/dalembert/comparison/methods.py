@@ -137,7 +137,7 @@ def make_method(entry: Any) -> Method:
     """A Method from (name, h), (name, h, composition) or, for an adaptive peer, (name, h, rtol)."""
     if isinstance(entry, Method):
         return entry
-    if isinstance(entry, str) or not hasattr(entry, "__len__") or len(entry) not in (2, 3):
+    if not isinstance(entry, (list, tuple)) or len(entry) not in (2, 3):
         raise OptionError(f"method {entry!r}: expected (name, h), (name, h, composition) or (peer, h, rtol).")
     name, compose = split_name(entry[0])
     third = entry[2] if len(entry) == 3 else None

@@ -102,7 +102,7 @@ def work_precision(
     """
     as_system(m, "work_precision")
     for what, given in (("steppers", steppers), ("hs", hs)):
-        if not isinstance(given, (list, tuple, np.ndarray)) or not len(given):
+        if not isinstance(given, (list, tuple, np.ndarray)) or getattr(given, "ndim", 1) == 0 or not len(given):
             raise OptionError(f"work_precision: {what} is {given!r}; expected a list of at least one.")
     checks.check_progress(progress)
     t_end = checks.seconds("t_end", t_end)

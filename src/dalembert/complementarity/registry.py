@@ -94,10 +94,10 @@ def methods() -> list[Method]:
 
 def find_method(name: str) -> Method:
     """The method of that name."""
-    found = _methods.get(name)
+    found = _methods.get(name) if isinstance(name, str) else None
     if found is None:
         load("dalembert.complementarity")
-        found = _methods.get(name)
+        found = _methods.get(name) if isinstance(name, str) else None
         if found is None:
             raise UnknownNameError("method of complementarity", name, _methods)
     return found

@@ -250,7 +250,7 @@ def check_composition(stepper: Stepper, name: str) -> Outcome:
 
 def check_stepper(name: str, system: str | None = None) -> ContractResult:
     """Run every contract check that the description of a stepper calls for, of all steppers of that name unless `system` is given."""
-    found = [s for s in steppers() if s.name == name and system in (None, s.system)]
+    found = [s for s in steppers() if isinstance(name, str) and s.name == name and system in (None, s.system)]
     if not found:
         raise UnknownNameError("stepper", name, {s.name for s in steppers()})
     outcomes = [(s, run_check(what, s)) for s in found for what, (applies, _) in CHECKS.items() if applies(s)]

@@ -23,8 +23,19 @@ def expect(model: Model, system: Array, q: Array, v: Array, state: Array) -> Non
     driven = model.driven or any(f.drives for f in model.forces)
     with np.errstate(over="ignore", invalid="ignore"):  # of velocities that no step can take
         energy = 0.5 * float(state[len(q) : len(q) + len(v)] @ v) + elastic(model, system, q) + fall(system)
-    ceiling = RUNAWAY * energy
-    state[state_places(len(q), len(v))[0].ceiling] = ceiling if not driven and 0.0 < ceiling < np.inf else 0.0
+    state[state_places(len(q), len(v))[0].ceiling] = 0.0 if driven else ceiling(energy)
+
+
+def ceiling(energy: float) -> float:
+    """RUNAWAY times the energy that a start can give; 0: none."""
+    most = RUNAWAY * energy
+    return most if 0.0 < most < np.inf else 0.0
+
+
+def sources_of_energy(model: Model, system: Array) -> bool:
+    """True where more than speed and weight counts: forces, springs, drives, limits."""
+    springs = bool(model.forces) or any(j.stiffness for j in model.joints)
+    return model.driven or springs or bool((_links(system)[:, at.LIMIT_STIFFNESS] > 0.0).any())
 
 
 def _links(system: Array) -> Array:

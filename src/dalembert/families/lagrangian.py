@@ -28,9 +28,10 @@ def system(model: Any, options: dict[str, Any], stepper: Any = None) -> Array:
         raise UnsupportedError(f"{model!r}: stepper {getattr(stepper, 'name', None)!r} has no program for Lagrangians.")
     built = {k: tuple(x) if isinstance(x, list) else x for k, x in options.items() if k not in ("tol", "max_iterations")}
     key = (stepper.name, id(stepper.program), tuple(sorted(built.items())))
-    if key not in model._programs:
-        model._programs[key] = CompiledProgram(stepper.program(model.formulas, built))
-    return model._programs[key].system(model.parameter_vector, options["tol"], options["max_iterations"])
+    found = model._programs.get(key)
+    if found is None:  # two threads may ask at once: both take the program that is kept, whose machine code lives as long as the model
+        found = model._programs.setdefault(key, CompiledProgram(stepper.program(model.formulas, built)))
+    return found.system(model.parameter_vector, options["tol"], options["max_iterations"])
 
 
 def start(system: Array, q: Array, v: Array) -> Array:
@@ -43,6 +44,21 @@ def start(system: Array, q: Array, v: Array) -> Array:
     if not np.isfinite(found[1]).all():
         raise OptionError("the Lagrangian is singular or not finite at q0, v0: no velocity belongs to the momentum there.")
     return state
+
+
+def starts(model: Any, system: Array, q: Array, v: Array) -> Array | None:
+    """`start` of many starts of a system without constraints, (n, size); None where one of them has to be looked at by itself."""
+    from dalembert.lagrangian.consistency import all_regular
+
+    if not all_regular(model, q, v):
+        return None
+    params, first = system[len(system) - int(system[at.PARAMS]) :], int(system[at.START])
+    states = np.zeros((len(q), int(system[at.STATE])))
+    for state, x, y in zip(states, q, v, strict=True):
+        node.evaluate(first, np.concatenate([x, y, params]), state)
+    found = np.empty((2, *q.shape))
+    _nodes(system, states, found[0], found[1])
+    return states if np.isfinite(found[1]).all() else None
 
 
 def _nodes(system: Array, states: Array, q: Array, v: Array) -> None:
@@ -87,6 +103,7 @@ FAMILY = Family(
     features=features,
     system=system,
     start=start,
+    starts=starts,
     nodal=node.nodal,
     hold=node.hold,
     ledger=node.ledger,

@@ -9,7 +9,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import ModelError, OptionError, UnsupportedError
 from dalembert.families import Family
-from dalembert.families.ceiling import expect
+from dalembert.families.ceiling import ceiling, expect, fall, sources_of_energy
 from dalembert.families.tree import ACCOUNTED, call_functions, ending
 from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
@@ -20,6 +20,7 @@ from dalembert.kernels.tree.kinematics import sweep
 from dalembert.kernels.tree.variational import account, node
 from dalembert.kernels.tree.variational.convergence import STALE
 from dalembert.kernels.tree.variational.layout import HISTORY, STATE, state_places
+from dalembert.kernels.tree.variational.starts import start_rows
 from dalembert.model import Model
 from dalembert.model import compile_tree as arrays
 from dalembert.model.compile_constraints import is_driven
@@ -47,6 +48,25 @@ def start(system: Array, q: Array, v: Array) -> Array:
             "the mass matrix is singular at q0: a joint moves nothing that has inertia. Give its body inertia, or it armature."
         )
     return state
+
+
+def starts(model: Any, system: Array, q: Array, v: Array) -> Array | None:
+    """`start` and the ceiling of many starts, (n, size); None where one of them has to be looked at by itself."""
+    count, nq, nv = len(q), model.nq, model.nv
+    if sources_of_energy(model, system):
+        return None
+    n, length = state_places(nq, nv, is_driven(system))
+    states, found = np.zeros((count, length)), np.empty((count, nv))
+    start_rows(
+        np.array(system), np.zeros(int(system[at.AT_FREE])), np.ascontiguousarray(q), np.ascontiguousarray(v), states, n.p, n.history
+    )
+    _nodes(system, states, np.empty((count, nq)), found)
+    if not (np.abs(found - v) <= 1e-4 * (np.abs(v) + np.abs(v).max(axis=1, initial=0.0, keepdims=True))).all():
+        return None
+    height = fall(system)
+    for state, speed in zip(states, v, strict=True):
+        state[n.ceiling] = ceiling(0.5 * float(state[n.p : n.p + nv] @ speed) + height)
+    return states
 
 
 def usable(system: Array, state: Array) -> Array:
@@ -156,6 +176,7 @@ FAMILY = Family(
     compose=compose,
     usable=usable,
     expect=expect,
+    starts=starts,
     call_functions=call_functions,
     limit=limit,
     limit_along=limit_along,

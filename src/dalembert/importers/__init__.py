@@ -27,7 +27,7 @@ def load_model(
 
     What is not carried over is named in one ModelImportWarning and kept in `model.import_report`.
     """
-    if floating_base not in (None, True, False):
+    if floating_base is not None and not isinstance(floating_base, bool):
         raise OptionError(f"load_model: floating_base is {floating_base!r}; expected True, False or None.")
     dirs = (package_dirs,) if isinstance(package_dirs, (str, os.PathLike)) else tuple(package_dirs)
     given = open_source(source, dirs)

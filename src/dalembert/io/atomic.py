@@ -30,7 +30,13 @@ def file_path(call: str, given: Any) -> Path:
     if not isinstance(given, (str, os.PathLike)) or isinstance(os.fspath(given), bytes):
         raise OptionError(f"{call}: the path is {given!r}; expected text or a pathlib.Path, such as 'run.h5'.")
     path = Path(given)
-    if not path.name or path.is_dir():
+    if "\0" in str(path):
+        raise ArchiveError(f"{call}: {str(path)!r} is no name of a file: it holds a zero byte.")
+    try:
+        folder = path.is_dir()
+    except (OSError, ValueError) as error:
+        raise ArchiveError(f"{call}: {os.fspath(given)!r} is no name of a file: {getattr(error, 'strerror', None) or error}.") from None
+    if not path.name or folder:
         raise ArchiveError(f"{call}: {os.fspath(given)!r} is not the name of a file; expected one such as 'run.h5'.")
     return path
 
@@ -159,5 +165,7 @@ def replacing(path: StrPath, overwrite: bool = False) -> Iterator[DeferredFile]:
 def _refuse_existing(target: Path, overwrite: bool) -> None:
     if os.path.isdir(target):
         raise ArchiveError(f"cannot write {str(target)!r}: it is a directory, a file name was expected.")
+    if not isinstance(overwrite, (bool, np.bool_)):
+        raise OptionError(f"overwrite is {overwrite!r}; expected True or False.")
     if os.path.exists(target) and not overwrite:
         raise ArchiveError(f"{str(target)!r} exists already; pass overwrite=True to replace it, or choose another name.")

@@ -23,6 +23,14 @@ class AsSystem(System):
 
         check_start(self, stepper, q, v, ignore)
 
+    @property
+    def any_numbers_start(self: Any) -> bool:
+        """Without loops, drives and quaternions, and where the mass matrix is never in doubt."""
+        from dalembert.model.definite import doubtful
+
+        turning = any(joint.coordinates.quaternion_slots() for joint in self.joints)
+        return not (self.driven or self._has_rows or turning or doubtful(self))
+
     def constraint_errors(self: Any, q: Array, t: Any = 0.0) -> Array:
         """Residuals of the constraints on positions, (N, rows): loops, heights of rolling joints, drives."""
         found = [*self.loop_errors(q).values(), *self.drive_errors(q, t).values()]

@@ -23,10 +23,7 @@ ROUND_OFF = 1e-12  # of the largest eigenvalue
 
 def check_definite(model: Model, q: Array) -> None:
     """ModelError that names the bodies to blame where the mass matrix at q has a negative eigenvalue."""
-    known = model.kept("definite") if model._frozen else {}
-    if "doubtful" not in known:
-        known["doubtful"] = not all(b.physical or b.massless for b in model.bodies) and any(map(_negative, build_tree(model).links))
-    if not known["doubtful"]:
+    if not doubtful(model):
         return
     found = np.linalg.eigvalsh(kinematics.mass_matrix_reference(model, q))
     if found[0] >= -ROUND_OFF * found[-1]:
@@ -37,6 +34,14 @@ def check_definite(model: Model, q: Array) -> None:
         f"model {model.name!r}: the mass matrix is indefinite at the start (eigenvalues {found[0]:.3g} to {found[-1]:.3g}), so there are "
         f"motions of negative kinetic energy; {' and '.join(words)}; expected none below 0. Correct it, or give the joint armature."
     )
+
+
+def doubtful(model: Model) -> bool:
+    """True if an inertia has a negative eigenvalue, so that the mass matrix may have one."""
+    known = model.kept("definite") if model._frozen else {}
+    if "doubtful" not in known:
+        known["doubtful"] = not all(b.physical or b.massless for b in model.bodies) and any(map(_negative, build_tree(model).links))
+    return bool(known["doubtful"])
 
 
 def _negative(link: Link) -> bool:

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 
 def _shaped(what: str, values: Any, n: int) -> Array:
-    a = np.asarray(values, dtype=float)
+    try:
+        a = np.asarray(values, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise OptionError(f"{what} is {values!r}; expected {n} numbers.") from None
     if a.shape != (n,):
         raise OptionError(f"{what} has shape {a.shape}; expected ({n},).")
     return a

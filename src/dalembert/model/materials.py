@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model import validate
 from dalembert.model.parts import WORLD
@@ -89,7 +87,7 @@ def _directed(owner: str, friction: Any, axis: Any) -> tuple[Any, Any]:
     """friction, a number or two of them, and its axis of length 1."""
     if axis is not None:
         axis = tuple(validate.direction(owner, "friction_axis", axis).tolist())
-    if friction is None or np.ndim(friction) == 0:
+    if friction is None or validate.alone(friction):
         return (None if friction is None else validate.number(owner, "friction", friction, 0.0)), axis
     two = tuple(validate.vector(owner, "friction", friction, 2).tolist())
     if min(two) < 0.0:
@@ -136,7 +134,7 @@ class Contacts:
         """
         self._change()
         for name in (a, b):
-            if name != WORLD and not validate.known(name, self._bodies):
+            if not validate.known(name, (*self._bodies, WORLD)):
                 raise UnknownNameError("body of a contact", name, [*self._bodies, WORLD])
         law = Contact.build(
             a, b, friction, friction_axis, friction_law, surface_velocity, restitution=restitution, compliance=compliance,

@@ -85,7 +85,7 @@ def _limit(owner: str, value: Any) -> tuple[float, float] | None:
     """A pair, or one number for plus and minus."""
     if value is None:
         return None
-    if np.ndim(value) == 0:
+    if validate.alone(value):
         bound = validate.number(owner, "limit", value, 0.0, strict=True)
         return -bound, bound
     return validate.interval(owner, "limit", value)

@@ -168,7 +168,10 @@ class Convex(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        points = np.array(self.points, dtype=float)
+        try:
+            points = np.array(self.points, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"{self.kind}: points are {self.points!r}; expected at least four finite points (n, 3).") from None
         if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4 or not np.isfinite(points).all():
             raise ModelError(f"{self.kind}: points have shape {points.shape}; expected at least four finite points (n, 3).")
         object.__setattr__(self, "points", tuple(map(tuple, points.tolist())))
@@ -183,7 +186,10 @@ class Mesh(Convex):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        t = np.array(self.triangles)
+        try:
+            t = np.array(self.triangles)
+        except ValueError:  # rows that differ in length
+            t = np.zeros(0)
         if t.ndim != 2 or t.shape[1] != 3 or t.dtype.kind not in "iu" or t.min() < 0 or t.max() >= len(self.points):
             raise ModelError(f"mesh: triangles have shape {t.shape}; expected rows of three indices of the {len(self.points)} points.")
         object.__setattr__(self, "triangles", tuple(map(tuple, t.tolist())))
@@ -204,7 +210,10 @@ class HeightField(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        heights, size = np.array(self.heights, dtype=float), validate.vector(self.kind, "size", self.size, 2)
+        try:
+            heights, size = np.array(self.heights, dtype=float), validate.vector(self.kind, "size", self.size, 2)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"{self.kind}: heights are no rows of numbers ({error}).") from None
         if heights.ndim != 2 or min(heights.shape) < 2 or not np.isfinite(heights).all():
             raise ModelError(f"{self.kind}: heights have shape {heights.shape}; expected at least two finite rows and columns.")
         if size.min() <= 0:

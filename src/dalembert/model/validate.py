@@ -51,6 +51,11 @@ def array(owner: str, what: str, value: Any) -> Array:
         raise OptionError(f"{owner}: {what} is {value!r}; expected an array of numbers.") from None
 
 
+def alone(value: Any) -> bool:
+    """One thing, a number or not, also as an array without axes; lists that differ in length, which NumPy takes for none, are several."""
+    return bool(np.isscalar(value)) or getattr(value, "shape", None) == ()
+
+
 def known(name: Any, names: Container[Any]) -> bool:
     """Is it one of the names? What cannot be a name (a list, an array) is none of them."""
     return isinstance(name, str) and name in names
@@ -104,7 +109,7 @@ def by_name(what: str, given: Mapping[str, Any], full: Array, where: dict[str, s
         if name not in where:
             raise UnknownNameError(f"joint in {what}", name, where)
         s = where[name]
-        full[s] = vector(f"joint {name!r}", what, np.atleast_1d(values), s.stop - s.start, OptionError)
+        full[s] = vector(f"joint {name!r}", what, [values] if alone(values) else values, s.stop - s.start, OptionError)
     return full
 
 

@@ -31,6 +31,7 @@ from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, Item, item
 from dalembert.report.tree_facts import TreeFacts
 
 NODES, FEW_NODES = 1000, 10
+SLOW = 1e-3  # of the largest speed: below it, the round-off of a step from rest or to rest is seen, not its rates
 ROUND_OFF = 64.0 * EPS  # per body
 SETTLED = 1e-11  # tolerance that positions are not solved beyond
 CLOSED = 1e-6  # a configuration that is farther open tells nothing about redundant rows
@@ -60,11 +61,12 @@ def seen_nodes(facts: TreeFacts, most: int) -> Array:
 
 
 def relative_rates(facts: TreeFacts) -> Array:
-    """Largest |G v| / (|G| |v|) of each row."""
+    """Largest |G v| / (|G| |v|) of each row; |v| at least SLOW of the largest of the run: slower ones are what is left of larger terms."""
     q, v = facts.traj.q, facts.traj.v
+    least = SLOW * float(np.max(np.linalg.norm(v[facts.regular], axis=1), initial=0.0))
     length, worst = np.zeros(len(facts.model.constraint_labels)), np.zeros(len(facts.model.constraint_labels))
     for k in seen_nodes(facts, NODES):
-        G, speed = facts.model.constraint_rows(q[k])[1], np.linalg.norm(v[k])
+        G, speed = facts.model.constraint_rows(q[k])[1], max(float(np.linalg.norm(v[k])), least)
         length = np.maximum(length, np.linalg.norm(G, axis=1))
         worst = np.maximum(worst, np.abs(G @ v[k]) / (speed if speed > 0.0 else 1.0))
     return np.asarray(worst / np.where(length > 0.0, length, 1.0))

@@ -30,6 +30,7 @@ from dalembert.steppers.compose import find_composition
 
 EPS = float(np.finfo(float).eps)
 EXACT_FLOOR = 1e-11
+SEAM = 2e-9  # of a step of a plan: twice what `verify` allows
 ORDER_CAP = 0.2
 _KNOWN_FORCES = {"gravity", "wrench", "damping"}
 
@@ -294,13 +295,20 @@ class Facts:
 
     @property
     def exact_limit(self) -> float:
-        """Round-off: max(1e-11, eps N)."""
-        return max(EXACT_FLOOR, EPS * self.steps)
+        """Round-off: max(1e-11, eps N), and the seams of a plan."""
+        return max(EXACT_FLOOR, EPS * self.steps) + self.seams
 
     @property
     def ledger_limit(self) -> float:
         """Round-off of the forces and of their ledger, max(1e-11, 8 eps N): in a steady state every step rounds the same way."""
-        return max(EXACT_FLOOR, 8.0 * EPS * self.steps)
+        return max(EXACT_FLOOR, 8.0 * EPS * self.steps) + self.seams
+
+    @property
+    def seams(self) -> float:
+        """Of a plan, whose steps all start anew at its nodes: by how much they miss these, added up; 0 of a run. What misses more than a
+        plan may is no excuse: SEAM for each step at most."""
+        found = float((self.traj.meta.get("plan") or {}).get("seams", 0.0))
+        return min(found, SEAM * self.steps) if found > 0.0 else 0.0
 
     @property
     def tol(self) -> float:

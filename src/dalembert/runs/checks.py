@@ -12,10 +12,14 @@ import numpy as np
 
 from dalembert.errors import OptionError
 
+MOST_STEPS = 1e18
+
 
 def step_count(h: Any, t_end: Any) -> tuple[float, int]:
     """(h, N) with N h = t_end; OptionError names the nearest h where N is not whole."""
     h, t_end = seconds("h", h), seconds("t_end", t_end)
+    if not t_end / h < MOST_STEPS:
+        raise OptionError(f"t_end / h = {t_end / h:.6g} steps are more than can be counted; expected at most {MOST_STEPS:.0e}.")
     n = round(t_end / h)
     if n < 1 or abs(n * h - t_end) > 1e-9 * t_end:
         nearest = t_end / max(1, n)

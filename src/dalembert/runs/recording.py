@@ -263,6 +263,8 @@ def load(path: Any) -> Trajectory:
         if stored is not None:
             return stored
     data, attributes = read_archive(path) if path.exists() else ({}, {})
+    if path.exists() and not {"model", "meta"} <= attributes.keys():
+        raise ArchiveError(f"{str(path)!r} holds no run; dal.load_study reads studies.")
     rows = _journal_rows(path, journal, attributes)
     if rows is None:
         return _build(attributes["model"], attributes["meta"], _rows_of(data, attributes["meta"]))

@@ -336,8 +336,10 @@ class Simulation:
 
         tau: a generalised force, dual to v, during this call only, beside what `apply_force` gave.
         """
-        if n != 1 or n is True:
+        if type(n) is not int or n != 1:
             n = checks.whole("step: n", n, 0)
+            if n > checks.MOST_STEPS:
+                raise OptionError(f"step: n is {n}; expected at most {checks.MOST_STEPS:.0e} steps.")
         while self._posted:
             self._posted.popleft()(self)
         if not self._quick:

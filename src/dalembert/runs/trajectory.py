@@ -70,8 +70,11 @@ class Trajectory:
         `traj.meta`. What only an engine knows (work, impulse, solver) is NaN or 0, and there are no contacts and events.
         """
         whole: Any = as_system(system, "of_nodes").frozen()
-        t, q, v = np.array(t, dtype=float), np.array(q, dtype=float), np.array(v, dtype=float)
-        n = len(t)
+        try:
+            t, q, v = np.array(t, dtype=float), np.array(q, dtype=float), np.array(v, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"of_nodes: t, q, v are no arrays of numbers ({error}).") from None
+        n = len(t) if t.ndim else 0
         if t.ndim != 1 or n < 1 or q.shape != (n, whole.nq) or v.shape != (n, whole.nv):
             raise OptionError(
                 f"of_nodes: t, q, v have the shapes {t.shape}, {q.shape}, {v.shape}; expected (N + 1,), (N + 1, {whole.nq}), "
@@ -305,7 +308,7 @@ class Trajectory:
 
     def at(self, t: float) -> tuple[Array, Array]:
         """(q, v) at a time between nodes: along the geodesic in q (of a Lagrangian: straight), linear in v."""
-        if np.ndim(t) or not isinstance(t, (int, float, np.number)) or not self.t[0] <= t <= self.t[-1]:
+        if not isinstance(t, (int, float, np.number)) or isinstance(t, np.complexfloating) or not self.t[0] <= t <= self.t[-1]:
             raise OptionError(f"t = {t!r} is outside the run [{self.t[0]:g}, {self.t[-1]:g}] s.")
         k = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), max(len(self.t) - 2, 0))
         if len(self.t) == 1:

@@ -136,6 +136,8 @@ class Spring(Force):
 
     def check(self) -> None:
         """Ends on two bodies, or a body and the world, and something between them."""
+        if not (isinstance(self.body_a, str) and isinstance(self.body_b, str)):
+            raise ModelError(f"{self.owner}: its ends are {self.body_a!r} and {self.body_b!r}; expected names of bodies.")
         if self.body_a == WORLD:
             raise ModelError(f"{self.owner}: body_a is the world; expected a body (the world may be body_b).")
         if self.body_a == self.body_b:
