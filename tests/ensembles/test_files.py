@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import h5py
@@ -13,6 +14,7 @@ import pytest
 from tests.ensembles.machines import double_pendulum
 
 import dalembert as dal
+from dalembert.ensembles.files import Ledger
 
 STARTS = np.random.default_rng(1).uniform(-2, 2, (60, 2))
 GIVEN = {"stepper": "midpoint", "h": 0.01, "t_end": 1.0, "observe": dal.observers.EnergyChange()}
@@ -257,3 +259,22 @@ def test_a_study_is_no_run(tmp_path):
     dal.ensemble(double_pendulum(), {"q0": STARTS}, **GIVEN, save=tmp_path / "study.h5")
     with pytest.raises(dal.ArchiveError, match="load_study"):
         dal.load(tmp_path / "study.h5")
+
+
+def test_a_study_that_has_just_begun_is_read_once_its_samples_are_there(tmp_path, monkeypatch):
+    path, journal, looked = tmp_path / "study.h5", tmp_path / "study.h5.journal", threading.Event()
+    append = Ledger._append_samples
+
+    def late(self, samples):
+        looked.wait(30)  # the head is written, the samples are not
+        append(self, samples)
+
+    monkeypatch.setattr(Ledger, "_append_samples", late)
+    writer = threading.Thread(target=lambda: dal.ensemble(double_pendulum(), {"q0": STARTS}, **GIVEN, save=path))
+    writer.start()
+    while not (journal.exists() and journal.stat().st_size):
+        time.sleep(0.01)
+    threading.Timer(0.2, looked.set).start()
+    np.testing.assert_array_equal(dal.load_study(path).samples.columns["q0"], STARTS)
+    writer.join()
+    same(dal.load_study(path), undisturbed())

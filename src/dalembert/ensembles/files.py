@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,11 @@ from dalembert.io.journal import Journal, is_locked, read_journal
 
 FORMAT = "dalembert study 1"
 NUMBERS = ("index", "code", "steps", "t", "q", "v")
+PATIENCE, PAUSE = 10.0, 0.02  # s: of a reader while a live writer is at the head of its journal, and between two looks
+
+
+class _Begun(ArchiveError):
+    """A journal without samples: its writer has just begun, or was killed there."""
 
 
 def journal_path(path: Path) -> Path:
@@ -195,11 +201,21 @@ def write_study(study: Study, given: Any, overwrite: bool = False) -> None:
 def read_study(given: Any) -> Study:
     """A study from its file, or from the journal of one that is under way or was killed."""
     path = file_path("load_study", given)
-    journal = journal_path(path)
-    if not path.exists() and not journal.exists():
-        raise ArchiveError(f"{str(path)!r} does not exist.")
-    if not path.exists():
-        return _from_journal(journal)
+    journal, end = journal_path(path), time.monotonic() + PATIENCE
+    while not path.exists():
+        if not journal.exists() and not path.exists():  # in this order: the file is there before the journal goes
+            raise ArchiveError(f"{str(path)!r} does not exist.")
+        try:
+            return _from_journal(journal)
+        except ArchiveError as error:
+            begins = isinstance(error, _Begun) and is_locked(journal) and time.monotonic() < end
+            if not begins and not path.exists():  # else it was finished meanwhile
+                raise
+            time.sleep(PAUSE)
+    return _from_file(path)
+
+
+def _from_file(path: Path) -> Study:
     data, attributes = read_archive(path)
     if attributes.get("format") != FORMAT:
         raise ArchiveError(f"{str(path)!r} holds no study; dal.load reads runs.")
@@ -218,12 +234,14 @@ def read_study(given: Any) -> Study:
 def _from_journal(journal: Path) -> Study:
     content = read_journal(journal)
     header = content.header
-    if header is None or header.get("format") != FORMAT:
-        raise ArchiveError(f"{str(journal)!r} holds no study that can be read.")
+    if header is None:
+        raise _Begun(f"{str(journal)!r} has no readable head; there are no rows in it.")
+    if header.get("format") != FORMAT:
+        raise ArchiveError(f"{str(journal)!r} holds no study.")
     names = header.get("sample names")
     missing = [name for k, name in enumerate(names or ()) if f"sample {k}" not in content.arrays]
     if missing:
-        raise ArchiveError(f"{str(journal)!r} was cut off before its samples were written; there are no rows in it.")
+        raise _Begun(f"{str(journal)!r} was cut off before its samples were written; there are no rows in it.")
     columns = None if names is None else {name: content.arrays[f"sample {k}"] for k, name in enumerate(names)}
     rows = header.get("sample rows")
     study = Study(Samples(columns, rows), {**header["meta"], "running": is_locked(journal)})
