@@ -23,7 +23,7 @@ from dalembert.kernels.tree.variational.trust import doubtful, trusted, work_don
 from dalembert.kernels.tree.variational.vectors import copy
 
 SUBSTEPS = 2  # info, behind those of Newton's method
-TRIALS = 10  # as it is, with a line search, then in 2, 4, ..., 256 parts
+TRIALS = 14  # as it is, with a line search, then in 2, 4, ..., 4096 parts
 
 
 @kernel
