@@ -123,6 +123,16 @@ def test_two_cubes_collide_twice_as_on_directors():
     assert found.q[-1, 7:10] == pytest.approx((0.1687, 0.0025, -0.0026), abs=2e-4)
 
 
+def test_inputs_along_body_or_fixed_axes_have_the_same_optimum_as_steps_shrink():
+    """Order 2 of the cost, and with that order taken off (N = 50 and 100) it is that of directors at N = 50 but for their own error of h^2."""
+    coarse, fine = twice(), two_cubes.build(N=100).solve()
+    best = fine.cost + (fine.cost - coarse.cost) / 3
+    times = [b.t + (b.t - a.t) / 3 for a, b in zip(coarse.impacts, fine.impacts, strict=True)]
+    assert best == pytest.approx(two_cubes.COST, rel=1e-3)
+    assert times == pytest.approx(two_cubes.TIMES, abs=2e-5)
+    assert abs(best / two_cubes.COST - 1) < 0.15 * abs(coarse.cost / two_cubes.COST - 1)
+
+
 def test_two_cubes_keep_momentum_but_for_the_jets_and_do_not_overlap():
     proof = twice().verify()
     assert proof.ok, proof.text
