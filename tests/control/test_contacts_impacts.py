@@ -124,7 +124,7 @@ def test_two_cubes_collide_twice_as_on_directors():
 
 
 def test_inputs_along_body_or_fixed_axes_have_the_same_optimum_as_steps_shrink():
-    """Order 2 of the cost, and with that order taken off (N = 50 and 100) it is that of directors at N = 50 but for their own error of h^2."""
+    """With the error of h^2 taken off (N = 50 and 100) the cost is that of directors at N = 50, but for their own error of h^2."""
     coarse, fine = twice(), two_cubes.build(N=100).solve()
     best = fine.cost + (fine.cost - coarse.cost) / 3
     times = [b.t + (b.t - a.t) / 3 for a, b in zip(coarse.impacts, fine.impacts, strict=True)]
