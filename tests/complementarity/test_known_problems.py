@@ -187,7 +187,7 @@ def test_pivots_are_quantecons_on_nondegenerate_problems() -> None:
 
 def test_ten_thousand_friction_problems() -> None:
     """Up to five contacts of one body, some twice, friction coefficients up to 1e4: strictly copositive, so all have a solution."""
-    rng, began, failed, pivots = np.random.default_rng(7), time.perf_counter(), [], []
+    rng, began, failed, pivots = np.random.default_rng(7), time.process_time(), [], []
     for k in range(10_000):
         mu = 0.0 if k % 50 == 0 else 10.0 ** rng.uniform(-2, 4)
         M, q, _, _ = friction(int(rng.integers(1, 6)), mu, rng, duplicates=int(rng.integers(0, 3)))
@@ -198,7 +198,7 @@ def test_ten_thousand_friction_problems() -> None:
             failed.append((k, mu, result.status))
     assert not failed
     assert np.median(pivots) < 30
-    assert time.perf_counter() - began < 60
+    assert time.process_time() - began < 60
 
 
 @pytest.mark.parametrize("k", [3044, 13570, 16022, 16151, 24933, 28926, 31677])

@@ -12,6 +12,7 @@ import pytest
 from tests.ensembles.machines import Slow, double_pendulum
 
 import dalembert as dal
+from dalembert.ensembles import cluster as cluster_module
 
 distributed = pytest.importorskip("distributed", reason="the extra `distributed` is not installed")
 STARTS = np.random.default_rng(2).uniform(-2, 2, (48, 2))
@@ -59,11 +60,24 @@ def test_a_worker_with_another_version_or_none_is_refused_by_name(found, said):
         def scheduler_info(self, **more):
             return {"workers": {"tcp://worker": {}}}
 
+        def wait_for_workers(self, n, timeout):
+            pass
+
         def run(self, function, **more):
             return {"tcp://worker": found}
 
     with pytest.raises(dal.OptionError, match=f"tcp://worker.*{said}"):
         study(executor=Elsewhere())
+
+
+def test_a_cluster_without_workers_is_said(monkeypatch):
+    monkeypatch.setattr(cluster_module, "WAIT", 1)
+    with (
+        distributed.LocalCluster(n_workers=0, host=LOOPBACK, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(dal.SimulationError, match="no worker for 1 s"),
+    ):
+        study(executor=client)
 
 
 def served(tmp_path, name):
@@ -76,7 +90,7 @@ def served(tmp_path, name):
             break
         time.sleep(0.1)
     run = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard"]
-    worker = subprocess.Popen([*run, "--no-nanny", "--host", LOOPBACK, "--death-timeout", "5"], stderr=subprocess.DEVNULL)
+    worker = subprocess.Popen([*run, "--no-nanny", "--host", LOOPBACK, "--death-timeout", "120"], stderr=subprocess.DEVNULL)
     import json
 
     return (scheduler, worker), json.loads(file.read_text())["address"]

@@ -118,7 +118,7 @@ def main(seed, count):
             path = Path(folder) / f"{i}{Path(name).suffix}"
             path.write_bytes(how(sources[name], rng))
             print(f"file {i} {how.__name__}", file=sys.stderr, flush=True)
-            began = time.perf_counter()
+            began = time.process_time()
             try:
                 check(load_model(path, floating_base=rng.choice((None, True, False)), package_dirs=[DATA]))
                 models += 1
@@ -130,8 +130,8 @@ def main(seed, count):
                 traceback.print_exc(file=sys.stdout)
                 print(f"mutant {i} ({how.__name__} of {name}):\n{path.read_bytes()[:20000]!r}")
                 return 1
-            if time.perf_counter() - began > SLOW:
-                print(f"mutant {i} took {time.perf_counter() - began:.1f} s:\n{path.read_bytes()[:20000]!r}")
+            if time.process_time() - began > SLOW:
+                print(f"mutant {i} took {time.process_time() - began:.1f} s:\n{path.read_bytes()[:20000]!r}")
                 return 1
             path.unlink()
     print(f"ok {models} {refused}")

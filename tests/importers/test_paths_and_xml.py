@@ -158,10 +158,10 @@ BOMB = (
     ],
 )
 def test_harmful_and_broken_texts_give_a_clear_error_quickly(load, text, words):
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(ModelError, match=words):
         load(text)
-    assert time.perf_counter() - began < 5.0
+    assert time.process_time() - began < 5.0
 
 
 NOISE = np.random.default_rng(0).bytes(64)

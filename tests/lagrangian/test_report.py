@@ -238,9 +238,9 @@ def test_a_report_of_many_nodes_is_quick():
 
     traj = dal.simulate(pendulum(), "verlet", h=0.01, t_end=3000.0, q0=1.0)
     assert len(traj) == 300_001
-    began = time.perf_counter()
+    began = time.process_time()
     assert traj.report().verdict == "pass"
-    assert time.perf_counter() - began < 10.0
+    assert time.process_time() - began < 10.0
 
 
 def test_random_systems_pass():

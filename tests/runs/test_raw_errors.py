@@ -81,10 +81,10 @@ def test_every_wrong_argument_is_answered_by_one_sentence(call, match):
 
 def test_a_number_of_steps_without_divisors_is_answered_at_once():
     """2,147,483,647 is prime: the search for a divisor ends at its square root."""
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(dal.OptionError, match="does not divide the 2147483647 steps of the run; the next smaller number that does is 1"):
         dal.simulate(body(), h=1.0, t_end=2147483647.0, every=2**30)
-    assert time.perf_counter() - began < 5.0
+    assert time.process_time() - began < 5.0
 
 
 @pytest.mark.parametrize(("n", "limit", "found"), [(100, 7, 5), (100, 99, 50), (100, 100, 100), (97, 96, 1), (36, 6, 6), (36, 11, 9)])

@@ -80,11 +80,11 @@ def test_formulas_are_built_once(chain):
     from dalembert.runs.plan import Plan
 
     first = Plan.of(m, "midpoint", 0.01)._made["derivatives"]
-    start = time.perf_counter()
+    start = time.process_time()
     for h in (0.01, 0.02, 0.03):
         dal.derivatives(m, h=h)
     assert Plan.of(m, "midpoint", 0.05)._made["derivatives"] is first
-    assert time.perf_counter() - start < 0.5  # some ms
+    assert time.process_time() - start < 0.5  # some ms
 
 
 def test_threads_have_buffers_of_their_own(chain):

@@ -259,9 +259,10 @@ def test_massless_link_and_slides_without_limits():
 def test_thirty_links_are_quick(rods):
     m, rng = rods(30), np.random.default_rng(0)
     q, v = rng.normal(size=30), rng.normal(size=30)
-    begin = time.perf_counter()
+    advise_tree(rods(2), q[:2], v[:2], rng=0)  # what is compiled is no part of it
+    begin = time.process_time()
     advice = advise_tree(m, q, v, rng=0)
-    assert time.perf_counter() - begin < 6.0  # about 0.7 s on an idle core
+    assert time.process_time() - begin < 6.0  # about 0.7 s on an idle core
     assert advice.h_newton > 1e-4
 
 

@@ -18,6 +18,7 @@ from dalembert.errors import OptionError, SimulationError, UnsupportedError
 from dalembert.runs.environment import machine, versions
 
 LOCAL = "dask"
+WAIT = 60  # s, for the first worker
 
 
 def is_cluster(executor: Any) -> bool:
@@ -58,6 +59,7 @@ def on_cluster(executor: Any, task: Any, jobs: list[Job], workers: int, hosts: d
     if not jobs:
         return
     with connected(executor, workers) as client:
+        _await_worker(client)
         hosts |= _refuse_others(client)
         try:
             yield from _done(client, task, jobs)
@@ -67,6 +69,14 @@ def on_cluster(executor: Any, task: Any, jobs: list[Job], workers: int, hosts: d
             raise SimulationError(
                 f"ensemble: the cluster was lost ({error}); with save= the same call goes on from the rows so far."
             ) from error
+
+
+def _await_worker(client: Any) -> None:
+    """A job that no worker takes would be waited for without end."""
+    try:
+        client.wait_for_workers(1, timeout=WAIT)
+    except TimeoutError:
+        raise SimulationError(f"ensemble: the cluster {client!r} has had no worker for {WAIT} s; start some, then call again.") from None
 
 
 def _refuse_others(client: Any) -> dict[str, Any]:
