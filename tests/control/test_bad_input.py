@@ -61,7 +61,17 @@ def test_ends_that_do_not_fit_the_machine(start, goal):
 
 @pytest.mark.parametrize(
     "bounds",
-    [{"u": (1.0, -1.0)}, {"u": np.nan}, {"q": {"knee": 1.0}}, {"torque": 3.0}, {"u": (1, 2, 3)}, {"turn": -1.0}, {"turn": 0.0}, {"q": "x"}],
+    [
+        {"u": -3.0},
+        {"u": (1.0, -1.0)},
+        {"u": np.nan},
+        {"q": {"knee": 1.0}},
+        {"torque": 3.0},
+        {"u": (1, 2, 3)},
+        {"turn": -1.0},
+        {"turn": 0.0},
+        {"q": "x"},
+    ],
 )
 def test_bounds_that_are_none(bounds):
     with pytest.raises(dal.DalembertError):

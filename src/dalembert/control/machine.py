@@ -319,7 +319,7 @@ def _pair(owner: str, value: Any, n: int) -> Array:
     if value is None:
         return np.tile([-np.inf, np.inf], (n, 1))
     try:
-        low, high = (-abs(float(value)), abs(float(value))) if np.ndim(value) == 0 else value
+        low, high = (-float(value), float(value)) if np.ndim(value) == 0 else value
         pair = np.stack([np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in (low, high)], axis=1)
     except (TypeError, ValueError):
         raise OptionError(
