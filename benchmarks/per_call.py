@@ -2,8 +2,9 @@
 
     python benchmarks/per_call.py           CPU time; wants an idle machine; one thread; the best of some rounds
 
-The steps of `simulate` are those of 2100 steps less those of 100, over 2000. `mj_step` is called from Python with the smooth model of the
-same robot (Euler, its quickest integrator), data.qfrc_applied set before as `tau` is.
+The steps of `simulate` are those of 2100 steps less those of 100, over 2000. `mj_step` is called from Python with the same robot, joint
+limits and all, without contact on both sides (Euler, its quickest integrator), data.qfrc_applied set before as `tau` is; and once more
+without limits and constraint solver ("smooth").
 """
 
 from __future__ import annotations
@@ -84,20 +85,28 @@ def calls(known: dict[str, Any]) -> bool:
 def steps(m: dal.Model) -> bool:
     """One step at a time."""
     print("UR5, one step at a time from Python, us")
-    tau, smooth = np.full(6, 0.1), ("contact", "limits")
+    tau = np.full(6, 0.1)
     sim = dal.Simulation(m, "midpoint", h=H, q0=np.full(6, 0.3), ignore=("contact",), keep=0)
-    bare = m.without(smooth).frozen()
-    mj_model, data = load(bare, np.full(6, 0.3), np.zeros(6), H, "Euler")
 
-    def theirs() -> None:
-        data.qfrc_applied[:] = tau
-        mujoco.mj_step(mj_model, data)
+    def theirs(limits: bool) -> Callable[[], None]:
+        model, data = load(m.without(("contact", "limits")).frozen(), np.full(6, 0.3), np.zeros(6), H, "Euler")
+        if limits:
+            model.jnt_limited[:], model.jnt_range[:] = 1, [j.limits for j in m.joints if j.coordinates.nv]
+            model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 
-    ours, pushed, other = [], [], []
+        def call() -> None:
+            data.qfrc_applied[:] = tau
+            mujoco.mj_step(model, data)
+
+        return call
+
+    ours, pushed, other, bare = [], [], [], []
+    with_limits, smooth = theirs(True), theirs(False)
     for _ in range(5):  # interleaved: the machine has good and bad moments
         ours.append(best(sim.step, 3000, 2))
         pushed.append(best(lambda: sim.step(tau=tau), 3000, 2))
-        other.append(best(theirs, 3000, 2))
+        other.append(best(with_limits, 3000, 2))
+        bare.append(best(smooth, 3000, 2))
     sim.reset()
     push = best(lambda: sim.apply_force("wrist_3_link", force=(1, 0, 0)), 1000)
     sim.reset()
@@ -106,11 +115,12 @@ def steps(m: dal.Model) -> bool:
         "step()": min(ours),
         "step(tau)": min(pushed),
         "mj_step": min(other),
+        "mj_step, smooth": min(bare),
         "apply_force": push,
         "reset": best(lambda: sim.reset(start), 300),
     }
     for name, seconds in found.items():
-        print(f"  {name:12} {1e6 * seconds:8.2f}")
+        print(f"  {name:15} {1e6 * seconds:8.2f}")
     ok = judged("step(tau)", 1e6 * min(pushed), STEP, "us")
     ok &= judged("apply_force", 1e6 * push, PUSH, "us")
     return ok & judged("step(tau) over mj_step", min(pushed) / min(other), 1.0, "")
