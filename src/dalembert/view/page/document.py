@@ -45,7 +45,11 @@ def document(title: str, sections: list[Markup], scenes: dict[str, Any] | None =
 
 def header(kind: str, title: str, facts: list[tuple[str, Any]], badge: str | None = None, words: str = "") -> Markup:
     """Title, verdict and the few facts that are read first."""
-    mark = "" if badge is None else tag("div", tag("span", badge, class_=f"badge {badge.replace(' ', '-')}"), tag("span", words), class_="verdict")
+    mark = (
+        ""
+        if badge is None
+        else tag("div", tag("span", badge, class_=f"badge {badge.replace(' ', '-')}"), tag("span", words), class_="verdict")
+    )
     cells = [tag("div", tag("span", k), tag("b", v)) for k, v in facts]
     return tag("header", tag("p", kind, class_="kicker"), tag("h1", title), mark, tag("div", *cells, class_="facts"))
 

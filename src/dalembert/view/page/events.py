@@ -83,7 +83,7 @@ def marks(traj: Any) -> list[list[Any]]:
     chosen = np.arange(n) if n <= MARKS else np.unique(np.linspace(0, n - 1, MARKS).astype(int))
     words, formula = kinds(events), "row" in events.columns
     out: list[list[Any]] = []
-    for k in chosen:
+    for k in chosen.tolist():
         what = _word(words, events, k)
         out.append([float(events["t"][k]), what if formula else f"{what}: {_between(traj, k)}"])
     return out

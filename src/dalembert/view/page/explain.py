@@ -31,8 +31,7 @@ MEANING = {
     "penetration": "Solid bodies should not overlap. Measured: the deepest overlap, m; the limit is a tenth of the smallest shape.",
     "joints": "Joints should stay closed. Measured: the largest gap, m or rad; the limit is a thousandth of the machine.",
     "stiffened": "Joint forces on a light body were too large for the step, and its rotation was damped. Measured: how many times.",
-    "rotation": "Bodies that turned too fast for the conserving step, and were stepped by one that takes energy. Measured: how many "
-    "times.",
+    "rotation": "Bodies that turned too fast for the conserving step, and were stepped by one that takes energy. Measured: how many times.",
     "sleep": "Bodies at rest may sleep until something touches them. Measured: for how long a body slept on average, s.",
     "certified steps": "Steps for which it is proved that their equations have one solution. Measured: the share of them.",
     "apart": "Bodies must not overlap at the nodes. Measured: the deepest overlap, m.",

@@ -47,7 +47,8 @@ def svg_of(panel: Panel) -> Markup:
         if panel.space:
             for line in made[0].lines:
                 line.set_rasterized(True)
-        picture.draw_without_rendering()  # where constrained layout puts the axes
+        picture.draw_without_rendering()  # constrained layout puts the axes where they stay
+        picture.set_layout_engine("none")
         spans = [] if panel.space else [span for axes in made if (span := time_span(axes)) is not None]
         buffer = io.StringIO()
         picture.savefig(buffer, format="svg", dpi=140, metadata={"Date": None, "Creator": None})

@@ -14,13 +14,14 @@ import numpy as np
 
 from dalembert.arrays import AnyArray, Array
 from dalembert.model import Model
+from dalembert.view.canvas import rgb
 from dalembert.view.ground import world_pieces
 from dalembert.view.links import pieces_of
 from dalembert.view.meshes import WORLD_COLOUR, Mesh, meshes_of
-from dalembert.view.canvas import rgb
 from dalembert.view.stage import sizes_of
 
 FINE = 4000  # triangles of a mesh that stays as it is
+WALLS, CLEAR = 3, 0.22  # so many shapes of the world may be walls around the bodies; they are then clear
 CELL = 1 / 160  # of what is shown: the grid on which others are made coarser
 
 
@@ -46,7 +47,10 @@ def geometry_of(model: Model, centres: Array, size: float) -> Geometry:
     solids: list[dict[str, Any]] = []
     known: dict[bytes, int] = {}
     parts = []
-    for mesh in (*meshes_of(model), *tilted_planes(model, centres)):
+    found = meshes_of(model)
+    opacity = CLEAR if surrounds([m for m in found if m.body < 0], centres) else 1.0
+    solid = [m._replace(opacity=opacity * m.opacity) if m.body < 0 else m for m in found]
+    for mesh in (*solid, *tilted_planes(model, centres)):
         data = _data(coarser(mesh, CELL * size))
         key = repr(sorted(data.items())).encode()
         if key not in known:
@@ -54,6 +58,16 @@ def geometry_of(model: Model, centres: Array, size: float) -> Geometry:
             solids.append(data)
         parts.append([mesh.body, known[key]])
     return Geometry(solids, parts)
+
+
+def surrounds(walls: list[Mesh], centres: Array) -> bool:
+    """Whether shapes of the world hide what moves: several of them, around all centres (n, bodies, 3) and higher than the lowest."""
+    if len(walls) < WALLS or not centres.size:
+        return False
+    points, flat = np.concatenate([w.points for w in walls]), centres.reshape(-1, 3)
+    low, high = points.min(axis=0), points.max(axis=0)
+    inside = ((flat > low) & (flat < high))[:, :2].all(axis=1)
+    return bool(inside.mean() > 0.5 and high[2] > flat[:, 2].min())
 
 
 def tilted_planes(model: Model, centres: Array) -> Iterable[Mesh]:

@@ -109,4 +109,6 @@ def _below(model: Model, below: dict[str, list[Any]], body: str, left: list[int]
 def _line(model: Model, joint: Any) -> Markup:
     own = model.body(joint.child)
     mass = "frame" if own.massless else f"{own.mass:.6g} kg"
-    return join([tag("b", own.name), " ", tag("span", mass, class_="mass"), " ", tag("span", f"{joint.name}: {joint.kind}", class_="joint")])
+    return join(
+        [tag("b", own.name), " ", tag("span", mass, class_="mass"), " ", tag("span", f"{joint.name}: {joint.kind}", class_="joint")]
+    )

@@ -1,6 +1,6 @@
 """HTML from plain text: what is given by a user is escaped here, and nowhere else is text put between tags.
 
-Data for scripts are JSON in a block that is not executed; `<`, `>`, `&` in it are written as \\u003c ..., so that no name can end the block.
+Data for scripts are JSON in a block that is not executed; `<`, `>`, `&` in it are written as \\u003c ...: no name can end the block.
 """
 
 from __future__ import annotations

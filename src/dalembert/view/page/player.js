@@ -2,7 +2,7 @@
 // Data: see replay.py. World axes: z up. Matrices are column-major. The page needs no build step; this file is embedded as it is.
 "use strict";
 const DalembertPlayer = (() => {
-  const FOV = 0.52, CREASE = Math.cos(0.65), TRAIL = 320, HOME = { azimuth: 0.61, elevation: 0.36 };
+  const FOV = 0.44, CREASE = Math.cos(0.65), TRAIL = 320, HOME = { azimuth: 0.61, elevation: 0.36 };
   const LIGHT = norm([0.35, 0.55, 1.0]), FORCE = [0.91, 0.33, 0.18];
 
   // numbers -----------------------------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ const DalembertPlayer = (() => {
       if (this.follow) for (let i = 0; i < 3; i++) {
         const a = this.follow[3 * now.k + i], b = now.part > 0 ? this.follow[3 * now.k + 3 + i] : a; target[i] += a + now.part * (b - a);
       }
-      const distance = 1.1 * half / Math.tan(FOV / 2) * this.zoom, e = this.elevation, a = this.azimuth;
+      const distance = 1.14 * half / Math.tan(FOV / 2) * this.zoom, e = this.elevation, a = this.azimuth;
       const eye = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)].map((x, i) => target[i] + distance * x);
       const aspect = this.canvas.width / Math.max(this.canvas.height, 1);
       return { eye, target, distance, matrix: times(perspective(aspect, 0.02 * distance, 4 * distance + 60 * half), looking(eye, target)) };
@@ -309,9 +309,10 @@ const DalembertPlayer = (() => {
       const shown = this.runs.filter(r => r.shown && now.k + (now.part > 0 ? 1 : 0) < r.frames);
       const every = shown.map(r => this.poses(r, now));
       if (view.eye[2] > this.floor(now)) this.shadows(view, now, shown, every);
-      this.solidParts(view, this.worldParts, null, null, 1);
+      this.solidParts(view, this.worldParts, null, null, 1, [false]);
       shown.forEach((run, i) => { gl.enable(gl.POLYGON_OFFSET_FILL); gl.polygonOffset(i, i); this.solidParts(view, this.bodyParts, every[i], run.colour, i ? 0.55 : 1); gl.disable(gl.POLYGON_OFFSET_FILL); });
       gl.depthMask(false);
+      this.solidParts(view, this.worldParts, null, null, 1, [true]);
       if (shown.length) this.lines(view, every[0]);
       this.dots(view, this.data.anchors, this.ink, 0.75, 5);
       if (this.trails) for (const run of shown) this.drawTrails(view, now, run);
@@ -346,11 +347,11 @@ const DalembertPlayer = (() => {
         gl.bindVertexArray(solid.vao); gl.drawArrays(gl.TRIANGLES, 0, solid.count);
       }
     }
-    solidParts(view, parts, poses, tint, opacity) {
+    solidParts(view, parts, poses, tint, opacity, which = [false, true]) {
       const gl = this.gl, { made, at } = this.programs.SOLID;
       gl.useProgram(made); gl.uniformMatrix4fv(at.scene, false, view.matrix); gl.uniform3fv(at.eye, view.eye); gl.uniform3fv(at.light, LIGHT);
       gl.uniform3fv(at.tint, tint || [1, 1, 1]); gl.uniform1f(at.mixed, tint ? 0.8 : 0);
-      for (const clear of [false, true])
+      for (const clear of which)
         this.each(parts, poses, at.pose, s => s.opacity > 0 && s.opacity < 0.99 === clear, s => {
           gl.uniform1f(at.alpha, opacity * s.opacity); if (s.closed) gl.enable(gl.CULL_FACE); else gl.disable(gl.CULL_FACE);
         });

@@ -1,4 +1,4 @@
-"""What the player of a page draws: solids, poses of some frames, contacts, events, and how the camera stands. All of it is data in the page."""
+"""What the player of a page draws: solids, poses of some frames, contacts, events, and how the camera stands, as data in the page."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import AnyArray, Array
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
 from dalembert.view.canvas import camera
 from dalembert.view.framing import Frame, frame_of
 from dalembert.view.ground import level_floor, world_pieces
 from dalembert.view.links import groups_of, pieces_of, still_bodies
+from dalembert.view.page.document import document
 from dalembert.view.page.events import marks
 from dalembert.view.page.frames import Frames, choose_frames, most_frames, poses_at
 from dalembert.view.page.geometry import encoded, geometry_of
@@ -38,7 +39,7 @@ class Scene(NamedTuple):
     note: str
 
 
-def replay_of(runs: Sequence[Any], names: Sequence[str] = (), budget: int = PAGE_BYTES, contacts: bool = True) -> Scene | None:
+def replay_of(runs: Sequence[Any], names: Sequence[str] = (), budget: int = PAGE_BYTES, contacts_most: int = CONTACTS) -> Scene | None:
     """The replay of runs of one machine, laid over each other; None where there are no bodies, or nothing that moves in time."""
     first = runs[0]
     if not isinstance(first.model, Model) or not first.model.bodies or max(len(r) for r in runs) < 2:
@@ -63,12 +64,12 @@ def replay_of(runs: Sequence[Any], names: Sequence[str] = (), budget: int = PAGE
             for i, p in enumerate(poses)
         ],
         "trails": _trails(model, poses[0], frame),
-        "anchors": [float(x) for j in [*model.joints, *model.loops] if _held(j) for x in j.anchor],
+        "anchors": [float(x) for joints in (model.joints, model.loops) for j in joints if _held(j) for x in j.anchor],
         "lines": _lines(model, poses[0]),
         "camera": _camera(model, frame, frames, leading),
         "floor": {"height": frame.floor, "real": level_floor(model) is not None},
         "marks": marks(first) if len(runs) == 1 else [],
-        "contacts": _contacts(first, frames, frame.half) if contacts and len(runs) == 1 else None,
+        "contacts": _contacts(first, frames, frame.half, contacts_most) if len(runs) == 1 else None,
     }
     return Scene(data, _note(frames, leading, len(runs)))
 
@@ -76,6 +77,12 @@ def replay_of(runs: Sequence[Any], names: Sequence[str] = (), budget: int = PAGE
 def replay_section(name: str, scene: Scene, title: str = "Replay") -> Markup:
     """Where the player goes; its data are in the document under the same name."""
     return section(title, tag("div", class_="player", data_scene=name), tag("p", scene.note, class_="note"), name=f"{name}-section")
+
+
+def frame_html(run: Any, budget: int) -> str | None:
+    """A page with the replay alone, for a frame in a notebook; None where there is nothing to replay."""
+    scene = replay_of([run], budget=budget, contacts_most=CONTACTS // 4)
+    return None if scene is None else document("replay", [replay_section("replay", scene)], {"replay": scene.data}, embedded=True)
 
 
 def _finite(run: Any) -> Any:
@@ -105,7 +112,7 @@ def _view(model: Model, run: Any) -> tuple[Frame, Any] | None:
     return frame, geometry_of(model, centres, 2.0 * frame.half)
 
 
-def _trails(model: Model, poses: Array, frame: Frame) -> list[list[Any]]:
+def _trails(model: Model, poses: AnyArray, frame: Frame) -> list[list[Any]]:
     """[body, colour] whose paths are drawn: bodies with mass if they are few, else the last ones of the chains that travel farthest."""
     still = still_bodies(model)
     heavy = [i for i, b in enumerate(model.bodies) if not b.massless and frame.kept[i] and b.name not in still]
@@ -124,7 +131,7 @@ def _held(joint: Any) -> bool:
     return joint.parent == WORLD and joint.kind in HOLDING and joint.anchor is not None
 
 
-def _lines(model: Model, poses: Array) -> list[list[Any]]:
+def _lines(model: Model, poses: AnyArray) -> list[list[Any]]:
     """[body, place, body, place]: links of fixed length, edges of a room; the world is -1."""
     world = len(model.bodies)
     out = [[x for body, place in pair for x in (-1 if body == world else body, np.asarray(place).tolist())] for pair in Links(model).ends]
@@ -142,14 +149,14 @@ def _camera(model: Model, frame: Frame, frames: Frames, run: Any) -> dict[str, A
     return {"centre": np.asarray(frame.centre, dtype=float).tolist(), "half": float(frame.half), "follow": follow}
 
 
-def _contacts(run: Any, frames: Frames, size: float) -> dict[str, Any] | None:
+def _contacts(run: Any, frames: Frames, size: float, room: int) -> dict[str, Any] | None:
     """Points and forces of the contacts of each frame: those that press, the strongest ones where they are many."""
     table = run.contacts
     if not len(table.rows) or "jx" not in table.columns or not run.h > 0.0:
         return None
     nodes = np.clip(np.searchsorted(run.t, frames.times), 0, len(run.t) - 1)
     at = [table.columns.index(c) for c in ("px", "py", "pz", "jx", "jy", "jz")]
-    most, rows = max(4, CONTACTS // len(nodes)), []
+    most, rows = max(4, room // len(nodes)), []
     for k in nodes:
         found = table.of(int(k))[:, at]
         strength = np.linalg.norm(found[:, 3:], axis=1)
