@@ -1,4 +1,4 @@
-"""What happened between the nodes: impacts, contacts that come to rest or are let go, joints that broke. A table, and marks on the time line."""
+"""What happened between the nodes (impacts, contacts that come to rest, joints that broke): a table, and marks on the time line."""
 
 from __future__ import annotations
 

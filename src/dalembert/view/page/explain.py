@@ -11,8 +11,8 @@ MEANING = {
     "start, relative to the momentum itself.",
     "momentum balance": "Forces change momentum by exactly their impulse. Measured: the largest difference between the two, relative to "
     "the momentum.",
-    "energy": "Where no force takes or gives energy, it cannot change. Measured: the largest departure of the total energy, relative to the largest kinetic "
-    "energy.",
+    "energy": "Where no force takes or gives energy, it cannot change. Measured: the largest departure of the total "
+    "energy, relative to the largest kinetic energy.",
     "energy balance": "Energy changes by exactly the work that was done. Measured: the largest difference between the two, relative to the "
     "energy that moved.",
     "discrete energy": "The energy that the discrete equations themselves conserve. Measured: its largest departure from the start.",

@@ -27,17 +27,19 @@ _LOOK: Any = {"svg.fonttype": "none", "figure.facecolor": "none", "axes.facecolo
 
 
 class Panel(NamedTuple):
-    """draw(*axes) fills so many axes, beside each other; space: in three dimensions."""
+    """draw(*axes) fills so many axes, beside each other; space: in three dimensions; wide: takes two places."""
 
     draw: Callable[..., Any]
     axes: int = 1
     space: bool = False
+    wide: bool = False
 
 
 def svg_of(panel: Panel) -> Markup:
     """A card with one figure."""
     with styled(), matplotlib.rc_context(_LOOK), np.errstate(over="ignore", invalid="ignore"):
-        picture = new_picture(SIZE[0] * panel.axes, SIZE[1])
+        wide = panel.wide or panel.axes > 1
+        picture = new_picture(SIZE[0] * (1 + wide), SIZE[1])
         made = [picture.add_subplot(1, panel.axes, i + 1, projection="3d" if panel.space else None) for i in range(panel.axes)]
         panel.draw(*made)
         for axes in picture.axes:
@@ -53,7 +55,7 @@ def svg_of(panel: Panel) -> Markup:
         buffer = io.StringIO()
         picture.savefig(buffer, format="svg", dpi=140, metadata={"Date": None, "Creator": None})
     inside = tag("div", themed(buffer.getvalue()), *(_cursor(s) for s in spans))
-    return tag("figure", inside, class_="plot wide" if panel.axes > 1 else "plot")
+    return tag("figure", inside, class_="plot wide" if wide else "plot")
 
 
 def slim(axes: Any) -> None:

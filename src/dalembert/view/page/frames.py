@@ -50,8 +50,7 @@ def choose_frames(model: Model, t: Array, q: Array, most: int, size: float) -> F
     if finest >= stride or most < WINDOWS * FEWEST:
         nodes = good[np.unique(np.linspace(0, len(good) - 1, most).astype(int))]
         return Frames(t[nodes], [(0, len(nodes) - 1)])
-    per = most // WINDOWS
-    span = per * finest
+    span = (most // WINDOWS - 1) * finest
     starts = np.linspace(0, len(good) - 1 - span, WINDOWS).astype(int)
     chosen = [good[s : s + span + 1 : finest] for s in starts]
     ends = np.cumsum([len(c) for c in chosen])

@@ -7,7 +7,7 @@
   document.addEventListener("dalembert-time", e => {
     for (const span of spans) {
       const first = +span.dataset.first, last = +span.dataset.last, part = (e.detail - first) / (last - first);
-      span.firstChild.style.left = `${100 * part}%`; span.firstChild.style.opacity = part >= 0 && part <= 1 && players.length ? 0.8 : 0;
+      span.firstChild.style.left = `${100 * part}%`; span.firstChild.style.opacity = part >= 0 && part <= 1 && players.length ? 0.55 : 0;
     }
   });
   for (const span of spans) span.addEventListener("click", e => {

@@ -215,7 +215,7 @@ const DalembertPlayer = (() => {
       for (const [t, text] of this.data.marks) { const { s, far } = this.clock.playing(t); if (far <= slack) put("mark", s, `${+t.toPrecision(6)} s: ${text}`); }
     }
     usualSpeed() {  // about a quarter of a minute, by 1, 2 or 5
-      if (this.clock.length >= 4 && this.clock.length <= 40) return 1;
+      if (this.clock.length >= 1.5 && this.clock.length <= 60) return 1;
       const wanted = (this.clock.length || 1) / 15, power = 10 ** Math.floor(Math.log10(wanted));
       return +(power * [1, 2, 5].filter(x => x * power <= wanted * 1.0001).pop()).toPrecision(3);
     }
@@ -350,7 +350,7 @@ const DalembertPlayer = (() => {
     solidParts(view, parts, poses, tint, opacity, which = [false, true]) {
       const gl = this.gl, { made, at } = this.programs.SOLID;
       gl.useProgram(made); gl.uniformMatrix4fv(at.scene, false, view.matrix); gl.uniform3fv(at.eye, view.eye); gl.uniform3fv(at.light, LIGHT);
-      gl.uniform3fv(at.tint, tint || [1, 1, 1]); gl.uniform1f(at.mixed, tint ? 0.8 : 0);
+      gl.uniform3fv(at.tint, (tint || [1, 1, 1]).map(x => 0.78 * x + 0.22)); gl.uniform1f(at.mixed, tint ? 0.8 : 0);
       for (const clear of which)
         this.each(parts, poses, at.pose, s => s.opacity > 0 && s.opacity < 0.99 === clear, s => {
           gl.uniform1f(at.alpha, opacity * s.opacity); if (s.closed) gl.enable(gl.CULL_FACE); else gl.disable(gl.CULL_FACE);
@@ -467,7 +467,7 @@ this.dots(view, points, FORCE, 0.95, 5.5); gl.enable(gl.DEPTH_TEST);
       this.isPlaying = true; this.button.textContent = "❚❚"; this.button.setAttribute("aria-label", "pause"); this.last = null; this.ask();
     }
     pause() { this.isPlaying = false; this.button.textContent = "▶"; this.button.setAttribute("aria-label", "play"); }
-    redraw() { this.dirty = true; this.ask(); }
+    redraw() { this.dirty = true; if (this.gl) this.ask(); }
     ask() { if (!this.waiting) this.waiting = requestAnimationFrame(t => { this.waiting = 0; this.tick(t); }); }
     tick(t) {
       if (this.isPlaying) {

@@ -15,7 +15,12 @@ LONG = 40  # numbers of a start that are written out
 
 def provenance(traj: Any) -> Markup:
     """The section of a page."""
-    meta = traj.meta
+    again = tag("div", tag("h3", "Run it again"), tag("pre", snippet(traj)), tag("p", _caveat(traj), class_="note"))
+    return section("Where this comes from", circumstances(traj.meta), again, citation(traj), name="provenance")
+
+
+def circumstances(meta: dict[str, Any], method: bool = True) -> Markup:
+    """Method and options, versions and machine, a card each."""
     options = dict(meta.get("options") or {})
     parts = [
         tag("div", tag("h3", "Method"), pairs(_method(meta)), class_="card"),
@@ -23,9 +28,12 @@ def provenance(traj: Any) -> Markup:
         tag("div", tag("h3", "Versions"), pairs(_plain(meta.get("versions", {}))), class_="card"),
         tag("div", tag("h3", "Machine"), pairs(_plain(meta.get("machine", {}))), class_="card"),
     ]
-    again = tag("div", tag("h3", "Run it again"), tag("pre", snippet(traj)), tag("p", _caveat(traj), class_="note"))
-    citing = more("Cite: BibTeX of what this run used", tag("pre", cite(traj)))
-    return section("Where this comes from", tag("div", *parts, class_="cards"), again, citing, name="provenance")
+    return tag("div", *(parts if method else parts[2:]), class_="cards")
+
+
+def citation(used: Any) -> Markup:
+    """BibTeX of a run, or of several."""
+    return more("Cite: BibTeX of what was used", tag("pre", cite(used)))
 
 
 def _method(meta: dict[str, Any]) -> list[tuple[str, str]]:
