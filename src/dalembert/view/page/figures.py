@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
+from matplotlib.mathtext import MathTextParser
+from matplotlib.text import Text
 
 from dalembert.view.lines import thin
 from dalembert.view.page.markup import Markup, tag
+from dalembert.view.page.ticks import plain_ticks
 from dalembert.view.picture import COLOURS, FAINT, INK, MUTED, new_picture, styled
 from dalembert.view.plots import TIME
 
@@ -44,8 +47,11 @@ def svg_of(panel: Panel) -> Markup:
         panel.draw(*made)
         for axes in picture.axes:
             slim(axes)
+            if not panel.space:
+                plain_ticks(axes)
         for axes in made:
             bare(axes)
+        literal(picture)
         if panel.space:
             for line in made[0].lines:
                 line.set_rasterized(True)
@@ -66,6 +72,17 @@ def slim(axes: Any) -> None:
         x, y = (np.asarray(a, dtype=float) for a in line.get_data())
         if len(x) > POINTS and len(x) == len(y) and (np.diff(x) >= 0.0).all():
             line.set_data(*thin(x, y, POINTS))
+
+
+def literal(picture: Any) -> None:
+    """Names with dollar signs that are no formula are written as they are."""
+    parse = MathTextParser("path").parse
+    for words in picture.findobj(Text):
+        if words.get_text().count("$") > 1:
+            try:
+                parse(words.get_text())
+            except ValueError:
+                words.set_parse_math(False)
 
 
 def bare(axes: Any) -> None:
@@ -106,5 +123,5 @@ def themed(svg: str) -> Markup:
     body = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", body, count=1)
     for colour, variable in _THEME.items():
         body = re.sub(rf"(fill|stroke): {colour}\b", rf"\1: {variable}", body)
-    body = re.sub(r"font: ([^;\"]*?)'DejaVu Sans'[^;\"]*", r"font: \1var(--font)", body)
+    body = re.sub(r"font-family: [^;\"]*", "font-family: var(--font)", body)
     return Markup(re.sub(r"\n\s*", "\n", body))

@@ -17,8 +17,11 @@ def panels_of(traj: Any) -> list[Panel]:
     return _panels(traj.model, traj)
 
 
-def _of(draw: Any, traj: Any, axes: int = 1) -> Panel:
-    return Panel(lambda *given: draw(*given, traj), axes)
+MANY = 4  # bodies whose names need the place of two diagrams
+
+
+def _of(draw: Any, traj: Any, axes: int = 1, wide: bool = False) -> Panel:
+    return Panel(lambda *given: draw(*given, traj), axes, wide=wide)
 
 
 @singledispatch
@@ -53,10 +56,11 @@ def _(system: Model, traj: Any) -> list[Panel]:
 
 def _of_tree(traj: Any) -> list[Panel]:
     first = [_of(plots.draw_energy_error, traj), _of(plots.draw_momentum_error, traj), _of(tree_plots.draw_joints, traj, 2)]
-    last = [plots.draw_energies, plots.draw_solver, tree_plots.draw_angular_velocity]
+    many = len(traj.model.bodies) > MANY
+    last = [_of(plots.draw_energies, traj), _of(plots.draw_solver, traj), _of(tree_plots.draw_angular_velocity, traj, wide=many)]
     if traj.constraint.shape[1]:
-        last.append(tree_plots.draw_loops)
-    return [*first, *(_of(f, traj) for f in last)]
+        last.append(_of(tree_plots.draw_loops, traj, wide=many))
+    return [*first, *last]
 
 
 def _of_contacts(traj: Any) -> list[Panel]:

@@ -65,7 +65,7 @@ def _start(values: Any, name: str) -> str:
 
 
 def _caveat(traj: Any) -> str:
-    said = "With the same versions on the same kind of machine the result is the same, bit for bit."
+    said = "With the same versions on the same kind of machine the numbers are the same; where loops are closed at the start, to round-off."
     if traj.meta.get("control") is not None:
         said += " The run had a control, which is not part of the file: give it as control=..."
     if float(traj.t[0]) != 0.0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,7 +115,7 @@ def draw_histogram(axes: Any, name: str, x: Array) -> None:
     bins = min(BINS, max(5, int(2.0 * len(x) ** (1.0 / 3.0))))
     edges = np.geomspace(low, high, bins + 1) if wide else np.linspace(low, high, bins + 1)
     axes.hist(x, edges, color=COLOURS[0], alpha=0.85, edgecolor="#ffffff", linewidth=0.5)
-    axes.set(title=re.sub(r"\$", r"\\$", name), ylabel="samples", xscale="log" if wide else "linear")
+    axes.set(title=name, ylabel="samples", xscale="log" if wide else "linear")
     axes.axvline(float(np.median(x)), color=COLOURS[1], lw=1.1, label=f"median {np.median(x):.4g}")
     axes.legend(loc="upper right")
     axes.margins(y=0.18)
