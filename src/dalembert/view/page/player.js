@@ -45,7 +45,7 @@ const DalembertPlayer = (() => {
       vec3 base = mix(c, tint, mixed);
       float key = max(dot(m, light), 0.0), sky = 0.5 + 0.5 * m.z, back = max(dot(m, normalize(vec3(-light.xy, 0.25))), 0.0);
       float shine = pow(max(dot(m, normalize(light + v)), 0.0), 38.0);
-      vec3 lit = base * (0.36 + 0.22 * sky + 0.50 * key + 0.10 * back) + 0.13 * shine;
+      vec3 lit = base * (0.42 + 0.20 * sky + 0.48 * key + 0.10 * back) + 0.13 * shine;
       made = vec4(lit * alpha, alpha);
     }`];
   const PLAIN = [`#version 300 es
@@ -159,8 +159,7 @@ const DalembertPlayer = (() => {
         this.contacts = { rows: decode(data.contacts.rows, Float32Array), starts: [0], scale: data.contacts.scale };
         for (const n of counts) this.contacts.starts.push(this.contacts.starts[this.contacts.starts.length - 1] + n);
       }
-      this.build();
-      this.home();
+      this.build(); this.fit(); this.home();
       const gl = this.gl = this.canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: true });
       if (!gl) { this.excuse("This browser offers no WebGL 2, which the replay needs. Diagrams and tables do without."); return; }
       this.canvas.addEventListener("webglcontextlost", e => { e.preventDefault(); this.pause(); });
@@ -200,7 +199,7 @@ const DalembertPlayer = (() => {
       const check = (text, name) => { const label = make("label", bar), box = make("input", label); box.type = "checkbox"; box.checked = true; box.className = name; label.append(text); return box; };
       if (this.data.trails.length) check("trails", "trails").onchange = e => { this.trails = e.target.checked; this.redraw(); };
       if (this.contacts) check("contacts", "contacts").onchange = e => { this.forces = e.target.checked; this.redraw(); };
-      const reset = make("button", bar, "", "reset view"); reset.onclick = () => { this.home(); this.redraw(); };
+      const reset = make("button", bar, "", "reset view"); reset.onclick = () => { this.fit(); this.home(); this.redraw(); };
     }
     marks(line) {
       const space = "http://www.w3.org/2000/svg", svg = document.createElementNS(space, "svg"); line.append(svg);
@@ -214,9 +213,9 @@ const DalembertPlayer = (() => {
       const slack = 1e-6 * (this.clock.length || 1) + (this.clock.times[1] - this.clock.times[0] || 0);
       for (const [t, text] of this.data.marks) { const { s, far } = this.clock.playing(t); if (far <= slack) put("mark", s, `${+t.toPrecision(6)} s: ${text}`); }
     }
-    usualSpeed() {  // about a quarter of a minute, by 1, 2 or 5
+    usualSpeed() {  // real time, or what takes about a quarter of a minute (of short runs: some seconds), by 1, 2 or 5
       if (this.clock.length >= 1.5 && this.clock.length <= 60) return 1;
-      const wanted = (this.clock.length || 1) / 15, power = 10 ** Math.floor(Math.log10(wanted));
+      const wanted = (this.clock.length || 1) / (this.clock.length < 1.5 ? 6 : 15), power = 10 ** Math.floor(Math.log10(wanted));
       return +(power * [1, 2, 5].filter(x => x * power <= wanted * 1.0001).pop()).toPrecision(3);
     }
     excuse(text) {
@@ -284,12 +283,45 @@ const DalembertPlayer = (() => {
 
     // camera -----------------------------------------------------------------------------------------------------------------------
     home() { Object.assign(this, HOME, { zoom: 1, pan: [0, 0, 0] }); }
+    corners() {  // of the boxes around the solids of the bodies that are to be seen, in some frames, relative to what the camera follows
+      const { bodies, parts, solids } = this.data, kept = new Set(this.data.camera.kept), frames = this.clock.times.length, m = new Float32Array(16), out = [];
+      const boxes = solids.map(s => {
+        const p = decode(s.points, Float32Array), low = [1e30, 1e30, 1e30], high = [-1e30, -1e30, -1e30];
+        for (let i = 0; i < p.length; i++) { low[i % 3] = Math.min(low[i % 3], p[i]); high[i % 3] = Math.max(high[i % 3], p[i]); }
+        return [0, 1, 2, 3, 4, 5, 6, 7].map(c => [0, 1, 2].map(i => c >> i & 1 ? high[i] : low[i]));
+      });
+      const shown = parts.filter(([body]) => kept.has(body)), step = Math.max(1, Math.ceil(frames * shown.length / 20000), Math.ceil(frames / 60));
+      for (const run of this.runs) for (let k = 0; k < frames; k += step) for (const [body, number] of shown) {
+        this.matrix(m, 0, run.poses, 7 * (k * bodies.length + body));
+        for (const c of boxes[number]) out.push([0, 1, 2].map(i => m[i] * c[0] + m[4 + i] * c[1] + m[8 + i] * c[2] + m[12 + i] - (this.follow ? this.follow[3 * k + i] : 0)));
+      }
+      const far = 6 * this.data.camera.half, middle = this.data.camera.centre;
+      return out.filter(p => p.every(Number.isFinite) && Math.hypot(...p.map((x, i) => x - middle[i])) < far);
+    }
+    fit() {  // target and distance from which all corners are seen
+      const { half } = this.data.camera, e = HOME.elevation, a = HOME.azimuth, z = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
+      const x = norm(cross([0, 0, 1], z)), y = cross(z, x), points = this.corners(), target = [...this.data.camera.centre];
+      const aspect = (this.stage.clientWidth || 16) / (this.stage.clientHeight || 9), tall = Math.tan(FOV / 2) * Math.max(1, 1 / aspect), wide = tall * aspect;
+      let distance = half / Math.tan(FOV / 2);
+      for (let i = 0; i < 6 && points.length; i++) {
+        const low = [1e30, 1e30], high = [-1e30, -1e30];
+        let needed = 0.3 * half / Math.tan(FOV / 2);
+        for (const p of points) {
+          const r = p.map((v, j) => v - target[j]), d = Math.max(distance - dot(r, z), 0.05 * distance), at = [dot(r, x), dot(r, y)];
+          for (const j of [0, 1]) { low[j] = Math.min(low[j], at[j] / d); high[j] = Math.max(high[j], at[j] / d); }
+          needed = Math.max(needed, dot(r, z) + Math.abs(at[0]) / (0.9 * wide), dot(r, z) + Math.abs(at[1]) / (0.84 * tall));
+        }
+        for (let j = 0; j < 3; j++) target[j] += 0.8 * distance * (0.5 * (low[0] + high[0]) * x[j] + 0.5 * (low[1] + high[1]) * y[j]);
+        distance = needed;
+      }
+      this.aim = { target, distance };
+    }
     view(now) {
-      const { centre, half } = this.data.camera, target = centre.map((x, i) => x + this.pan[i]);
+      const { half } = this.data.camera, target = this.aim.target.map((x, i) => x + this.pan[i]);
       if (this.follow) for (let i = 0; i < 3; i++) {
         const a = this.follow[3 * now.k + i], b = now.part > 0 ? this.follow[3 * now.k + 3 + i] : a; target[i] += a + now.part * (b - a);
       }
-      const distance = 1.14 * half / Math.tan(FOV / 2) * this.zoom, e = this.elevation, a = this.azimuth;
+      const distance = this.aim.distance * this.zoom, e = this.elevation, a = this.azimuth;
       const eye = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)].map((x, i) => target[i] + distance * x);
       const aspect = this.canvas.width / Math.max(this.canvas.height, 1);
       return { eye, target, distance, matrix: times(perspective(aspect, 0.02 * distance, 4 * distance + 60 * half), looking(eye, target)) };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,10 +40,21 @@ class Scene(NamedTuple):
     note: str
 
 
+@singledispatch
+def has_bodies(system: Any) -> bool:
+    """Whether there is something to draw, by the kind of system."""
+    return False
+
+
+@has_bodies.register
+def _(system: Model) -> bool:
+    return bool(system.bodies)
+
+
 def replay_of(runs: Sequence[Any], names: Sequence[str] = (), budget: int = PAGE_BYTES, contacts_most: int = CONTACTS) -> Scene | None:
     """The replay of runs of one machine, laid over each other; None where there are no bodies, or nothing that moves in time."""
     first = runs[0]
-    if not isinstance(first.model, Model) or not first.model.bodies or max(len(r) for r in runs) < 2:
+    if not has_bodies(first.model) or max(len(r) for r in runs) < 2:
         return None
     model, leading = first.model, max(runs, key=lambda r: float(r.t[-1]))
     view = _view(model, leading)
@@ -146,7 +158,8 @@ def _camera(model: Model, frame: Frame, frames: Frames, run: Any) -> dict[str, A
     if frame.follows:
         nodes = np.clip(np.searchsorted(run.t, frames.times), 0, len(run.t) - 1)
         follow = encoded(frame.middle(np.stack(com_paths(model, run.q[nodes]), axis=1)), "<f4")
-    return {"centre": np.asarray(frame.centre, dtype=float).tolist(), "half": float(frame.half), "follow": follow}
+    centre, kept = np.asarray(frame.centre, dtype=float).tolist(), np.flatnonzero(frame.kept).tolist()
+    return {"centre": centre, "half": float(frame.half), "follow": follow, "kept": kept}
 
 
 def _contacts(run: Any, frames: Frames, size: float, room: int) -> dict[str, Any] | None:
