@@ -81,6 +81,7 @@ def test_the_two_quaternions_of_a_rotation_do_not_turn_the_long_way():
     m = dal.Model("wheel")
     m.add_body("disk", 1.0, (1.0, 1.0, 2.0))
     m.add_joint("axle", "revolute", "world", "disk", axis=(0, 0, 1))
-    run = dal.Trajectory.of_nodes(m, [0.0, 1.0], [[np.pi - 0.1], [np.pi + 0.1]], [[0.2], [0.2]])
-    middle = poses_at(run, np.array([0.5]))[0, 0]
-    assert abs(middle[6]) == pytest.approx(1.0, abs=1e-6)  # half a turn about z
+    run = dal.Trajectory.of_nodes(m, [0.0, 1.0], [[1.5 * np.pi - 0.1], [1.5 * np.pi + 0.1]], [[0.2], [0.2]])
+    ends, middle = packed(run.poses)[:, 0], poses_at(run, np.array([0.5]))[0, 0]
+    assert ends[0, 3:] @ ends[1, 3:] < 0.0  # one has the other sign
+    assert middle[3] * middle[6] == pytest.approx(-0.5, abs=1e-6)  # three quarters of a turn about z
