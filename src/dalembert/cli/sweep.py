@@ -68,12 +68,12 @@ def command(
 
 def _pages(out: Path | None, page: Path | None) -> tuple[Path | None, Path | None]:
     """(file of the rows, page): `-o x.html` is a page; checked before hours of computing."""
-    from dalembert.view.page.document import SUFFIXES
-    from dalembert.view.picture import checked_path
-
-    if out is not None and out.suffix.lower() in SUFFIXES:
+    if out is not None and out.suffix.lower() in (".html", ".htm"):
         out, page = None, page or out
     if page is not None:
+        from dalembert.view.page.document import SUFFIXES
+        from dalembert.view.picture import checked_path
+
         checked_path(page, SUFFIXES)
     return out, page
 

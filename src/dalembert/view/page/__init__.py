@@ -4,9 +4,3 @@ run.py         page of a trajectory            comparison.py   of several method
 document.py    the frame of every page         markup.py       text that cannot break out of its place
 replay.py      what player.js draws            figures.py      diagrams as SVG that follow the theme
 """
-
-from dalembert.view.page.comparison import comparison_page
-from dalembert.view.page.run import run_page
-from dalembert.view.page.study import study_page
-
-__all__ = ["comparison_page", "run_page", "study_page"]

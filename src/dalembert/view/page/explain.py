@@ -26,7 +26,7 @@ MEANING = {
     "functions": "Forces that were given as functions and held over each step, which lowers the order of the method.",
     "left out": "Parts of the model that this run was told to ignore.",
     "problems solved": "Each step with contacts solves a problem for their forces. Measured: the largest velocity by which a solution "
-    "misses, m/s; the limit is the tolerance.",
+    "misses, m/s. Judged: whether the solver gave a step up; the limit is its tolerance.",
     "archive": "Problems of single steps that were kept in a file.",
     "penetration": "Solid bodies should not overlap. Measured: the deepest overlap, m; the limit is a tenth of the smallest shape.",
     "joints": "Joints should stay closed. Measured: the largest gap, m or rad; the limit is a thousandth of the machine.",

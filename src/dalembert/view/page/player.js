@@ -412,7 +412,7 @@ const DalembertPlayer = (() => {
       this.ribbons(view, this.lineBuffer, 0, 24, this.data.lines.length, this.muted, 0.9, [0.9, 0.9]);
     }
     drawTrails(view, now, run) {
-      const last = Math.min(now.k, run.frames - 1), start = Math.max(now.first, last - TRAIL), n = last - start;
+      const last = Math.min(now.k, run.frames - 1), start = Math.max(now.first, last - (this.runs.length > 1 ? TRAIL >> 3 : TRAIL)), n = last - start;
       for (const trail of run.trails) this.ribbons(view, trail.buffer, 12 * start, 12, n, trail.colour, 0.95, [1.1, 1.1], n);
     }
     drawContacts(view, now) {
