@@ -53,9 +53,10 @@ def test_quick_motion_is_shown_in_windows_that_the_eye_can_follow():
     assert [a for a, _ in frames.segments[1:]] == [b + 1 for _, b in frames.segments[:-1]]
 
 
-def test_nodes_that_are_not_finite_are_left_out():
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_nodes_that_cannot_be_drawn_are_left_out(value):
     m, t, q = wheel(3, 100)
-    q[60:] = np.nan
+    q[60:] = value
     assert choose_frames(m, t, q, 2000, 1.0).times[-1] == t[59]
 
 

@@ -167,6 +167,23 @@ def test_an_exploded_run_is_replayed_as_far_as_it_goes():
     assert len(array(scene["times"], "<f8")) == 20
 
 
+def test_a_wheel_about_its_centre_has_a_replay():
+    m = dal.Model("wheel")
+    m.add_body("disk", 1.0, (1.0, 1.0, 2.0))
+    m.add_joint("axle", "revolute", "world", "disk")
+    scene = replay_of([dal.simulate(m, h=0.1, t_end=1.0, v0=[1.0])]).data
+    assert len(scene["parts"]) == 2  # the disk and its hinge
+
+
+def test_an_explosion_is_no_mistake_of_the_page():
+    m = dal.Model("free")
+    m.add_body("b", 1.0, (1, 1, 1))
+    q = np.zeros((50, 7))
+    q[:, 0], q[:, 3] = np.logspace(0, 300, 50), 1.0
+    run = dal.Trajectory.of_nodes(m, 0.1 * np.arange(50), q, np.zeros((50, 6)), meta={"family": "tree"})
+    assert 0 < len(array(replay_of([run]).data["times"], "<f8")) < 50
+
+
 def test_a_machine_in_directors_has_a_replay():
     scene = scenes.find("four-bar")
     run = dal.simulate(scene.model(), "null-space", h=0.01, t_end=0.1, q0=scene.q0, v0=scene.v0)

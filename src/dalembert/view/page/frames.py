@@ -21,6 +21,7 @@ TURN = 0.7  # rad between two frames that can be followed
 STEP = 0.35  # of the size of what is shown
 PROBES = 400  # pairs of neighbours that are looked at
 BLOCK = 2**15  # poses at once
+FAR = 1e15  # coordinates of a motion that has exploded
 
 
 class Frames(NamedTuple):
@@ -40,9 +41,15 @@ def most_frames(bodies: int, budget: int) -> int:
     return int(min(MOST, max(2, budget // (28 * max(bodies, 1)))))
 
 
+def usable(q: Array) -> NDArray[np.bool_]:
+    """(n,) which configurations can be drawn: finite, and not so far away that single precision ends."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((np.abs(q) < FAR).all(axis=1))
+
+
 def choose_frames(model: Model, t: Array, q: Array, most: int, size: float) -> Frames:
-    """Frames at nodes of a run; size: of the machine, m. Nodes that are not finite are left out."""
-    good = np.flatnonzero(np.isfinite(q).all(axis=1))
+    """Frames at nodes of a run; size: of the machine, m. Nodes that cannot be drawn are left out."""
+    good = np.flatnonzero(usable(q))
     if len(good) <= most:
         return Frames(t[good], [(0, len(good) - 1)])
     stride = (len(good) - 1) / (most - 1)

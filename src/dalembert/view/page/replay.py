@@ -17,7 +17,7 @@ from dalembert.view.ground import level_floor, world_pieces
 from dalembert.view.links import groups_of, pieces_of, still_bodies
 from dalembert.view.page.document import document
 from dalembert.view.page.events import marks
-from dalembert.view.page.frames import Frames, choose_frames, most_frames, poses_at
+from dalembert.view.page.frames import Frames, choose_frames, most_frames, poses_at, usable
 from dalembert.view.page.geometry import encoded, geometry_of
 from dalembert.view.page.markup import Markup, section, tag
 from dalembert.view.picture import COLOURS
@@ -99,7 +99,7 @@ def frame_html(run: Any, budget: int) -> str | None:
 
 def _finite(run: Any) -> Any:
     """The run as far as its numbers go."""
-    good = np.isfinite(run.q).all(axis=1)
+    good = usable(run.q)
     return _Nodes(run.model, run.t[good], run.q[good]) if not good.all() and good.any() else run
 
 
@@ -113,7 +113,7 @@ def _view(model: Model, run: Any) -> tuple[Frame, Any] | None:
     """Where the camera stands and what it sees."""
     nodes = np.unique(np.linspace(0, len(run.t) - 1, SEEN).astype(int))
     q = run.q[nodes]
-    q = q[np.isfinite(q).all(axis=1)]
+    q = q[usable(q)]
     if not len(q):
         return None
     poses, centres, pieces = model.poses(q), np.stack(com_paths(model, q), axis=1), pieces_of(model)
