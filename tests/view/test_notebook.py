@@ -1,6 +1,7 @@
 """What a notebook shows for a trajectory."""
 
 import base64
+import html
 import io
 import re
 from html.parser import HTMLParser
@@ -11,6 +12,7 @@ from PIL import Image
 
 import dalembert as dal
 from dalembert import scenes
+from dalembert.view import notebook
 from dalembert.view.notebook import trajectory_html
 
 
@@ -62,8 +64,26 @@ def test_shows_the_error_curves(traj):
         assert np.asarray(image.convert("L"), dtype=float).std() > 10
 
 
-def test_stays_small(traj):
-    assert len(traj._repr_html_()) < 100_000
+def test_shows_the_motion_in_a_frame_that_may_do_nothing_else(traj):
+    text = traj._repr_html_()
+    frame = re.search(r"<iframe ([^>]*)>", text).group(1)
+    assert 'sandbox="allow-scripts"' in frame
+    inside = html.unescape(re.search(r'srcdoc="([^"]*)"', frame).group(1))
+    assert inside.startswith("<!DOCTYPE html>") and 'id="data-replay"' in inside
+
+
+def test_a_lagrangian_has_no_frame():
+    text = scenes.find("kepler").simulate(t_end=1.0)._repr_html_()
+    assert "iframe" not in text and "left out" not in text
+    assert {"table", "pre", "img"} <= set(tags(text))
+
+
+def test_stays_within_its_budget(traj, monkeypatch):
+    assert len(traj._repr_html_()) < 300_000 < notebook.BUDGET
+    monkeypatch.setattr(notebook, "BUDGET", 100_000)
+    text = traj._repr_html_()
+    assert len(text) < 100_000
+    assert "The replay is left out: it would take 0." in text and "iframe" not in text
 
 
 def test_names_cannot_inject_html():

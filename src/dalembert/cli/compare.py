@@ -64,7 +64,7 @@ def command(
     every: Annotated[int | None, typer.Option("--every", help="Keep the state every so many steps; default: some 20,000 nodes.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Picture of the errors (PNG, PDF, SVG); robots: page (HTML), animation (GIF) or picture (PNG)."),
+        typer.Option("--out", "-o", help="Page (HTML), or picture of the errors (PNG, PDF, SVG); robots: also an animation (GIF)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
     progress: Annotated[bool | None, typer.Option("--progress/--no-progress", help="Progress bars; default: in a terminal.")] = None,
@@ -134,7 +134,7 @@ def _check_out(out: Path | None, tree: bool) -> None:
     if out is not None:
         from dalembert.view.picture import FIGURE_SUFFIXES, checked_path
 
-        checked_path(out, (".html", ".gif", *FIGURE_SUFFIXES) if tree else FIGURE_SUFFIXES)
+        checked_path(out, (".html", ".gif", *FIGURE_SUFFIXES) if tree else (".html", *FIGURE_SUFFIXES))
 
 
 def _left_out(model: Model) -> tuple[str, ...]:
@@ -199,7 +199,8 @@ def _tell(result: Comparison, as_json: bool) -> None:
 
 
 def _draw(result: Comparison, out: Path, progress: bool | None) -> None:
-    if result.look.drawable and out.suffix.lower() in (".html", ".gif", ".png"):
+    suffix = out.suffix.lower()
+    if suffix == ".html" or (result.look.drawable and suffix in (".gif", ".png")):
         result.page(out, progress)
     else:
         result.plot(out)

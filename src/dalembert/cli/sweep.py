@@ -13,6 +13,8 @@ NAME = "sweep"
 EXAMPLES = shell.examples(
     "dalembert sweep sweep.toml",
     "dalembert sweep sweep.toml --workers 2 -o study.h5",
+    "dalembert sweep sweep.toml -o study.html",
+    "dalembert sweep sweep.toml -o study.h5 --page study.html",
     "dalembert sweep sweep.toml --dask local",
     "dalembert sweep sweep.toml --dask tcp://127.0.0.1:8786 --table rows.csv",
 )
@@ -20,11 +22,15 @@ EXAMPLES = shell.examples(
 
 def command(
     study: Annotated[Path, typer.Argument(help="A file (TOML) that tells the machine, the samples and what is observed.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="File of the rows; the same command goes on where it ended.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="File of the rows (HDF5), with which the same command goes on where it ended; or page (HTML)."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew.")] = False,
     workers: Annotated[int | None, typer.Option("--workers", "-w", help="Threads or processes; default: all cores.")] = None,
     dask: Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler, or local: processes of this machine.")] = None,
     table: Annotated[Path | None, typer.Option("--table", help="Write the rows as CSV too.")] = None,
+    page: Annotated[Path | None, typer.Option("--page", help="Write a page (HTML): statuses, statistics, histograms, failures.")] = None,
     progress: Annotated[bool | None, typer.Option("--progress/--no-progress", help="Progress bar; default: in a terminal.")] = None,
 ) -> None:
     """Run every sample of a study, and say how each kind of them ended.
@@ -36,6 +42,7 @@ def command(
     from dalembert.ensembles.sweep import read_sweep
 
     told = read_sweep(study)
+    out, page = _pages(out, page)
     system, given = _machine(str(told.pop("model")), study.parent)
     saved = told.pop("save", None)
     path = out if out is not None else None if saved is None else study.parent / saved
@@ -52,9 +59,23 @@ def command(
             typer.echo(f"  {name}: {_spread(column)}")
     if table is not None:
         found.to_pandas().to_csv(table, index=False)
+    if page is not None:
+        typer.echo(f"page: {found.page(page)}")
     typer.echo(f"saved to {path}" if path is not None else "not saved; -o STUDY.h5 keeps the rows")
     if not found.done.all():
         raise typer.Exit(shell.INTERRUPTED if found.meta.get("interrupted") else shell.FAIL)
+
+
+def _pages(out: Path | None, page: Path | None) -> tuple[Path | None, Path | None]:
+    """(file of the rows, page): `-o x.html` is a page; checked before hours of computing."""
+    if out is not None and out.suffix.lower() in (".html", ".htm"):
+        out, page = None, page or out
+    if page is not None:
+        from dalembert.view.page.document import SUFFIXES
+        from dalembert.view.picture import checked_path
+
+        checked_path(page, SUFFIXES)
+    return out, page
 
 
 def _machine(name: str, folder: Path) -> tuple[Any, dict[str, Any]]:

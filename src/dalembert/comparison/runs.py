@@ -151,11 +151,18 @@ class Comparison:
         return plot_comparison(self.curves, path)
 
     def page(self, path: Any, progress: bool | None = None) -> Any:
-        """The machines side by side, their errors below: a page (.html), an animation (.gif) or a picture (.png)."""
-        self.model.needs_bodies("page")
-        from dalembert.view.compare_robots import write_page
+        """A self-contained page (.html) with table, diagrams and the runs laid over each other in space.
 
-        return write_page(self, path, progress)
+        Of machines also an animation (.gif) or a picture (.png): side by side, their errors below.
+        """
+        if str(path).lower().endswith((".gif", ".png")):
+            self.model.needs_bodies("page")
+            from dalembert.view.compare_robots import write_board
+
+            return write_board(self, path, progress)
+        from dalembert.view.page.comparison import comparison_page
+
+        return comparison_page(self, path)
 
     def __str__(self) -> str:
         return self.text

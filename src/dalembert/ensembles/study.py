@@ -140,6 +140,12 @@ class Study:
     def __repr__(self) -> str:
         return f"Study({self.text.splitlines()[0]})"
 
+    def page(self, path: Any) -> Any:
+        """One self-contained HTML file: how samples ended, statistics and histograms of what was observed, failures."""
+        from dalembert.view.page.study import study_page
+
+        return study_page(self, path)
+
     def save(self, path: Any, overwrite: bool = False) -> None:
         """Write the study to a file (HDF5)."""
         from dalembert.ensembles.files import write_study

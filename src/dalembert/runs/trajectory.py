@@ -342,6 +342,12 @@ class Trajectory:
 
         return plot_trajectory(self, path)
 
+    def page(self, path: Any) -> Any:
+        """One self-contained HTML file: verdict, replay in space, diagrams, events, model, options, how to repeat the run."""
+        from dalembert.view.page.run import run_page
+
+        return run_page(self, path)
+
     def animate(self, path: Any, **options: Any) -> Any:
         """A GIF of the moving bodies. Options: fps, seconds (of playing time), size (pixels), max_frames; see `view.animate`."""
         self.model.needs_bodies("animate")

@@ -5,8 +5,6 @@ Of a long run three windows are shown at the pace of the motion: its beginning, 
 
 from __future__ import annotations
 
-import base64
-import html
 import io
 import itertools
 from collections.abc import Callable, Sequence
@@ -25,21 +23,14 @@ from dalembert.view.picture import checked_path, write_file
 if TYPE_CHECKING:
     from dalembert.comparison.runs import Comparison
 
-SUFFIXES = (".html", ".gif", ".png")
+SUFFIXES = (".gif", ".png")
 FPS, WINDOW, WINDOWS = 10, 2.5, 3
 
 
-def write_page(result: Comparison, path: Any, progress: bool | None = None) -> Path:
-    """Write a page (.html), an animation (.gif) or a picture (.png), by the suffix of the path."""
+def write_board(result: Comparison, path: Any, progress: bool | None = None) -> Path:
+    """Write an animation (.gif) or a picture (.png), by the suffix of the path."""
     target = checked_path(path, SUFFIXES)
-    kind = target.suffix.lower()
-    if kind == ".png":
-        data = picture(result)
-    elif kind == ".gif":
-        data = animation(result, progress)
-    else:
-        data = page(result, progress).encode("utf-8")
-    write_file(target, data)
+    write_file(target, picture(result) if target.suffix.lower() == ".png" else animation(result, progress))
     return target
 
 
@@ -90,41 +81,3 @@ def frame_times(t_end: float, windows: int = WINDOWS) -> Array:
         return np.linspace(0.0, t_end, max(2, round(FPS * t_end)))
     starts = np.linspace(0.0, t_end - WINDOW, windows)
     return np.concatenate([s + np.linspace(0.0, WINDOW, round(FPS * WINDOW)) for s in starts])
-
-
-def page(result: Comparison, progress: bool | None = None) -> str:
-    """A self-contained page: animation, table, conclusion, settings."""
-    gif = base64.b64encode(animation(result, progress)).decode("ascii")
-    png = base64.b64encode(picture(result)).decode("ascii")
-    heads, rows = result.table
-    head = "".join(f"<th>{html.escape(h)}</th>" for h in heads)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-    said = "".join(f"<li>{html.escape(line)}</li>" for line in result.conclusion)
-    notes = "".join(f"<p class='note'>{html.escape(line)}</p>" for line in (*result.notes, *_failures(result)))
-    name = html.escape(result.model.name or "model")
-    return _PAGE.format(name=name, gif=gif, png=png, head=head, body=body, said=said, notes=notes, t_end=f"{result.t_end:g}")
-
-
-def _failures(result: Comparison) -> list[str]:
-    return [f"{r.label}: {r.status}" for r in result.rows if r.status != "ok"]
-
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{name}: methods compared</title>
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; color: #22303f; max-width: 980px; margin: 2em auto; padding: 0 1em; }}
-img {{ max-width: 100%; border: 1px solid #d9dee4; }}
-table {{ border-collapse: collapse; font-size: 13px; margin: 1em 0; }}
-th, td {{ padding: 4px 10px; text-align: right; border-bottom: 1px solid #d9dee4; }}
-th:first-child, td:first-child {{ text-align: left; }}
-.note {{ color: #66727f; font-size: 13px; margin: 0.3em 0; }}
-</style></head><body>
-<h1>{name}, {t_end} s</h1>
-<ul>{said}</ul>
-<img src="data:image/gif;base64,{gif}" alt="{name} under several methods">
-<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>
-{notes}
-<h2>At the end</h2>
-<img src="data:image/png;base64,{png}" alt="{name} at the end of the runs, and errors of energy and momentum">
-</body></html>
-"""

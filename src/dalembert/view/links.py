@@ -139,7 +139,10 @@ class _Sketch:
 
     def _mark(self, body: Body, joint: Joint, here: Array, length: float) -> list[tuple[Solid, int]]:
         """The joint that carries a body, a third thicker than its rods."""
-        r = 1.35 * THICK * max(self.extent, length)
+        size = max(self.extent, length) or float(np.sqrt(second_moments(body)[0][2]))  # a wheel about its centre
+        r = 1.35 * THICK * size
+        if not r > 0.0:
+            return []
         if joint.kind in HINGES:
             return [(hinge(here, matrix(body.quaternion).T @ joint.axis, r, 2.4 * r), DARK)]
         return [(ball(here, r), DARK)] if joint.kind == "spherical" else []
