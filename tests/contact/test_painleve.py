@@ -150,7 +150,8 @@ def test_a_rod_that_slides_into_the_paradox_is_stepped_on():
 
 def as_printed(speed=1.7, mu=5 / 3, phi=5 * np.pi / 6, rate=-2.0, h=1 / 60, g=9.8, eps=1e-8, within=np.inf):
     """The rod in the plane by rows of (10.75) as they stand, b = (4/h) Y gap - Y C v also where the gap is positive, of contacts
-    nearer than `within`: (t, phi, gap of the lower tip, its slip, whether S < 0 and s < 0, x) after each step of two seconds. J = 1/3, l = m = 1."""
+    nearer than `within`: (t, phi, gap of the lower tip, its slip, whether S < 0 and s < 0, x) after each
+    step of two seconds. J = 1/3, l = m = 1."""
     Y, M, solver, lam, found = 1 / 9, np.diag([1, 1, 1 / 3, 1, 1, 1.0])[None], StepSolver(SolverOptions(law="coulomb", tol=1e-11)), None, []
     sigma = np.tile([4 * eps * Y / h**2, eps / h, eps / h], 2)
     x, height, v = 0.0, np.sin(phi), np.array([0, 0, rate, speed, rate * np.cos(phi), 0])  # angular velocity about z, gravity along -y
