@@ -93,4 +93,5 @@ class Room(NamedTuple):
     jump: Any  # (n,) momentum of the reflection that the next step completes, see VARIATIONAL
     goal: Any  # (GOAL,) what that is to reach
     weights: Any  # of the substeps of a composition; (1,) without one
+    bracket: Any  # of the search for an instant, kernels/events/brackets.py
     address: Any  # (1,) of the ledger, which enters substeps of a composition

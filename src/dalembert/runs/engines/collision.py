@@ -22,6 +22,7 @@ from dalembert.kernels.collision.bounce import GROW, MORE_EVENTS
 from dalembert.kernels.collision.gaps import gaps_along, nearest, put_solids
 from dalembert.kernels.collision.run import run
 from dalembert.kernels.collision.tables import NOTES, Room
+from dalembert.kernels.events import brackets
 from dalembert.kernels.separation import layout as separation
 from dalembert.kernels.status import OK, TOO_MANY_EVENTS
 from dalembert.kernels.tree.variational.layout import state_places
@@ -48,7 +49,7 @@ def room_for(scene: Any, n: int, state: int, contacts: int) -> Room:
         "low": np.zeros(H), "separation": np.zeros((separation.rows(most, most), separation.WIDTH)), "answer": np.zeros(separation.SIZE),
         "who": np.zeros((C, 3), dtype=whole), "held": np.zeros(C, dtype=whole), "touch": np.zeros((C, 3), dtype=whole),
         "matrix": np.zeros((C, C)), "node": np.zeros(state), "trial": np.zeros(state), "jump": np.zeros(n), "goal": np.zeros(tables.GOAL),
-        "weights": np.ones(1), "address": np.zeros(1, dtype=whole),
+        "weights": np.ones(1), "bracket": np.zeros(brackets.SIZE), "address": np.zeros(1, dtype=whole),
     }  # fmt: skip
     made |= {name: np.zeros((C, n), dtype=real) for name in ("rows", "reply", "hold_rows")}
     made |= {name: np.zeros((C, 3)) for name in ("point", "normal", "hold_point", "hold_normal")}
