@@ -222,7 +222,7 @@ def whole_step(
             status = bounce(t + done, energy, slow, 0.0, 0.0, system, room.node, work, scene, room, counts, settings, record, events)
             if status != OK:
                 return status
-            if other and fastest(room, counts[TOUCHING]) < fall:
+            if other and hits > 1 and fastest(room, counts[TOUCHING]) < fall:
                 rattles += WEIGHTY
     if room.goal[PENDING] != 0.0:  # at the very end of the step
         at_the_node(system, room, record, events)
