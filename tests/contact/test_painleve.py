@@ -29,13 +29,13 @@ def rod(speed, inertia=1 / 3, friction=5 / 3, seconds=2.0):
 
 
 def test_painleves_rod_is_stepped_over():
-    """Chapter 11, mu = 5/3: turns to 0.6868 pi at 0.45 s, x up to 0.319, lies flat from about 1.17 s at x = -0.176. There it
-    penetrated by 9e-4; contacts that may be ahead of a step are not, which is why x differs in the third digit."""
+    """Chapter 11, mu = 5/3: turns to 0.6868 pi at 0.45 s, x up to 0.319, lies flat from about 1.17 s. Where depends on how the second tip
+    lands, see `test_where_painleves_rod_comes_to_lie_depends_on_the_step_in_which_its_second_tip_lands`, and on the balls, 1 cm here."""
     nodes, s = rod(1.7)
     k = nodes[:, 1].argmin()
     assert nodes[k, 0] == pytest.approx(0.45, abs=0.02) and nodes[k, 1] == pytest.approx(0.6868, abs=2e-3)
     assert nodes[:, 2].max() == pytest.approx(0.319, abs=8e-3)
-    assert nodes[-1, 2] == pytest.approx(-0.176, abs=2e-3) and nodes[-1, 1] == pytest.approx(1.0, abs=1e-5)
+    assert nodes[-1, 2] == pytest.approx(-0.1753, abs=1e-3) and nodes[-1, 1] == pytest.approx(1.0, abs=1e-5)
     assert abs(nodes[nodes[:, 0] > 1.17][0, 1] - 1.0) < 1e-4 < abs(nodes[nodes[:, 0] > 1.0][0, 1] - 1.0)
     assert nodes[:, 3].min() > -1e-5 and s.worst <= 1e-6
     assert abs(s.x[0, 1]) < 1e-9
@@ -148,25 +148,27 @@ def test_a_rod_that_slides_into_the_paradox_is_stepped_on():
     assert entered[0] == pytest.approx(0.117, abs=1e-3) and entered[1] > 0.1
 
 
-def as_printed(speed=1.7, mu=5 / 3, phi=5 * np.pi / 6, rate=-2.0, h=1 / 60, g=9.8, eps=1e-8):
-    """The rod in the plane by rows of (10.75) as they stand, b = (4/h) Y gap - Y C v also where the gap is positive: (t, phi, gap, slip of
-    the lower tip, whether S < 0 and s < 0, height of the centre) after each of 120 steps. J = 1/3, l = m = 1."""
+def as_printed(speed=1.7, mu=5 / 3, phi=5 * np.pi / 6, rate=-2.0, h=1 / 60, g=9.8, eps=1e-8, within=np.inf):
+    """The rod in the plane by rows of (10.75) as they stand, b = (4/h) Y gap - Y C v also where the gap is positive, of contacts
+    nearer than `within`: (t, phi, gap of the lower tip, its slip, whether S < 0 and s < 0, x) after each
+    step of two seconds. J = 1/3, l = m = 1."""
     Y, M, solver, lam, found = 1 / 9, np.diag([1, 1, 1 / 3, 1, 1, 1.0])[None], StepSolver(SolverOptions(law="coulomb", tol=1e-11)), None, []
     sigma = np.tile([4 * eps * Y / h**2, eps / h, eps / h], 2)
-    height, v = np.sin(phi), np.array([0, 0, rate, speed, rate * np.cos(phi), 0])  # angular velocity about z, gravity along -y
-    for k in range(120):
+    x, height, v = 0.0, np.sin(phi), np.array([0, 0, rate, speed, rate * np.cos(phi), 0])  # angular velocity about z, gravity along -y
+    for k in range(round(2 / h)):
         J, b = np.zeros((6, 12)), np.zeros(6)
         for r, side in ((0, 1.0), (3, -1.0)):
             J[r, [8, 10]], J[r + 1, [8, 9]], J[r + 2, 11] = (side * np.cos(phi), 1), (-side * np.sin(phi), 1), 1
-            b[r] = Y * (4 / h * (height + side * np.sin(phi)) - J[r, 6:] @ v)
+            gap = height + side * np.sin(phi)
+            b[r] = Y * (4 / h * gap - J[r, 6:] @ v) if gap <= within else 1e6
         free = v - [0, 0, 0, 0, h * g, 0]
         p = StepProblem([[-1, 0]] * 2, [CONE] * 2, [0, 3, 6], J, b, sigma, [mu, mu], M, np.linalg.inv(M), free, start=v, lam=lam)
         result = solver.solve(p)
         assert result.ok
         v, lam = result.x.copy(), p.impulses.copy()
-        phi, height, slip = phi + h * v[2], height + h * v[4], J[4, 6:] @ v
+        x, phi, height, slip = x + h * v[3], phi + h * v[2], height + h * v[4], J[4, 6:] @ v
         no_force = paradoxical(phi, slip, mu, 3.0) and v[2] ** 2 * np.sin(phi) < g
-        found.append(((k + 1) * h, phi, height - abs(np.sin(phi)), slip, no_force))
+        found.append(((k + 1) * h, phi, height - abs(np.sin(phi)), slip, no_force, x))
     return np.array(found)
 
 
@@ -176,7 +178,7 @@ def test_rows_as_printed_give_the_slips_and_the_flags_of_the_rod():
     Rows of machines differ: a contact ahead of a step stops the tip at the floor and does not pull it there, so that it is not above the
     floor by 7e-4 and slips a little less; see `test_painleves_rod_slips_three_steps_and_then_sticks`.
     """
-    t, phi, gap, slip, flag = as_printed().T
+    t, phi, gap, slip, flag, _ = as_printed().T
     np.testing.assert_allclose(slip[:2], [0.456, 0.165], atol=5e-4)
     assert 0 < slip[2:46].max() < 1e-6
     np.testing.assert_allclose(t[flag > 0][[0, -1]], [0.150, 0.750], atol=1e-9)
@@ -187,6 +189,28 @@ def test_rows_as_printed_give_the_slips_and_the_flags_of_the_rod():
 
 def test_rows_as_printed_enter_the_paradox_with_slip():
     """v_x = 4: flagged from 0.117 s on; flat, turned over, by 1.2 s."""
-    t, phi, _, _, flag = as_printed(4.0).T
+    t, phi, _, _, flag, _ = as_printed(4.0).T
     assert t[flag > 0][0] == pytest.approx(0.117, abs=5e-4)
     assert abs(phi[t > 1.2][0]) < 0.03 and abs(phi[-1]) < 1e-6
+
+
+def test_where_painleves_rod_comes_to_lie_depends_on_the_step_in_which_its_second_tip_lands():
+    """x = -0.176 at 1/60 s and flat at 1.167 s: contacts have rows once they are near, and the tip is found 34 mm deep. With rows at any
+    distance, which brake it on its way, -0.155. Both are -0.155 as h -> 0; in between the tip lands anywhere in its step.
+    """
+    t, phi, gap, _, _, x = as_printed(within=0.02).T
+    assert x[-1] == pytest.approx(-0.1757, abs=5e-4) and gap.min() == pytest.approx(-0.034, abs=1e-3)
+    flat = np.abs(phi - np.pi) < 3e-3
+    assert t[flat][0] == pytest.approx(7 / 6) and flat[t > 7 / 6].all()
+    assert as_printed()[-1, 5] == pytest.approx(-0.1552, abs=5e-4)
+    for within in (0.02, np.inf):
+        assert as_printed(h=1 / 960, within=within)[-1, 5] == pytest.approx(-0.1555, abs=1.5e-3)
+
+
+def test_a_machine_lays_painleves_rod_where_small_steps_of_the_printed_rows_do():
+    """Its contact ahead of a step ends it on the floor: -0.165 at 1/60 s with points for tips; first order, to -0.155."""
+    ends = []
+    for h in (1 / 60, 1 / 960):
+        s = thrown(floor(5 / 3, gravity=(0, 0, -9.8)), 5 * np.pi / 6, -2.0, 1.7, 1 / 3, 1e-4, h)
+        ends.append(s.run(2.0).x[0, 0])
+    assert ends[0] == pytest.approx(-0.165, abs=1e-3) and ends[1] == pytest.approx(-0.1555, abs=1.5e-3)

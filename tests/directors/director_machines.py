@@ -25,6 +25,18 @@ def pair(kind, gravity=(0, 0, 0)):
     return m
 
 
+def conditioned_pair(kind):
+    """Boxes of 2 kg and 1 kg whose Newton matrices have published condition numbers. Without a joint these fix the longest side, 1 m, and
+    the smallest inertia, (0.4^2 + 0.1^2)/12 kg m^2; place and axis of the joint are one choice among many that fit the others."""
+    m = dal.Model(f"conditioned pair: {kind}", gravity=(0, 0, 0))
+    anchor, turn = np.array([0.451, 0.112, 0.042]), dal.quat.exp(np.array([-0.02, 0, -0.57]))
+    m.add_body("a", *box(2.0, 1.0, 0.4, 0.3))
+    m.add_body("b", *box(1.0, 0.4, 0.1, 0.6), pose=(anchor + dal.quat.to_matrix(turn) @ (0, 0, 0.449), turn))
+    if kind != "free":
+        m.add_joint("joint", kind, "a", "b", anchor, (0, 0, 1))
+    return m
+
+
 def chain(gravity=(0, 0, 0)):
     """Four beads of 1 kg on links of 1 m."""
     m = dal.Model("beads", gravity=gravity)

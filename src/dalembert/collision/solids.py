@@ -22,6 +22,7 @@ from dalembert.model.rotation import matrix
 from dalembert.model.touching import touching
 
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+FLAT = 1e-9
 KINDS = ("sphere", "capsule", "box", "convex", "mesh", "plane")
 
 
@@ -41,15 +42,18 @@ def points_of(shape: Any, owner: str) -> tuple[Array, float]:
 
 
 def _hull(points: Array, owner: str) -> Array:
-    """Vertices of the hull; all points where it is flat."""
-    from scipy.spatial import ConvexHull, QhullError
+    """Vertices of the hull; of a hull thinner than FLAT of its size those of the flat figure, or the ends of the line, that it is."""
+    from scipy.spatial import ConvexHull
 
-    if np.ptp(points, axis=0).max() == 0.0:
+    middle = points.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(points - middle)
+    rank = int((sizes > FLAT * sizes[0]).sum()) if sizes[0] > 0.0 else 0
+    if rank == 0:
         raise UnsupportedError(f"stepper 'collision': the hull of {owner} is one point; expected a shape of some size, or a sphere.")
-    try:
-        return points[np.sort(ConvexHull(points).vertices)]
-    except QhullError:
-        return points
+    along = (points - middle) @ axes[:rank].T
+    if rank == 1:
+        return points[[int(along.argmin()), int(along.argmax())]]
+    return points[np.sort(ConvexHull(along).vertices)]
 
 
 class Solids:

@@ -12,7 +12,8 @@ restitution can add energy where sliding reverses (Kane 1984): psi of all contac
 Contacts strike where a material has a restitution psi > 0 and they approach faster than the threshold. When:
 
     exact        at the instant of the step at which they meet. The step is solved without them; its velocities change evenly from v_k to x,
-                 so at time s they are v_k + (h/2 + s) (x - v_k)/h and the gap is a parabola (exact in free flight, where nodes are on it).
+                 so at time s they are v_k + (h/2 + s) (x - v_k)/h and the gap is a parabola (exact in free flight, where nodes are on it),
+                 whose zero is known: kernels/events/parabolas.py.
                  The jump D at s changes the velocities at the end by D and the way by (h - s) D; of spinning bodies the gyroscopic
                  acceleration jumps too (contact/spins.py). Up to EVENTS instants in a step, then all at once.
     post-facto   at the beginning of the step, once they penetrate
@@ -35,6 +36,7 @@ from dalembert.contact.spins import Spins
 from dalembert.contact.tables import STRUCK
 from dalembert.kernels.bodies import layout
 from dalembert.kernels.contact import rows
+from dalembert.kernels.events.parabolas import meetings
 
 if TYPE_CHECKING:
     from dalembert.contact.machine import Machine, Report
@@ -158,7 +160,7 @@ class Impacts:
         assembled = (m.constraints, m.joint_rows, m.rows.bodies, m.rows.J)
         assert m.detector is not None
         before, x = spins.rates(h, m.before), spins.rates(h, m.x)
-        slope, rates, turn = (x - before) / h, np.zeros(n), np.zeros(n)
+        slope, (rates, turn, t) = (x - before) / h, np.zeros((3, n))
         v, way, s = spins.after(x, slope, -0.5 * h), x.copy(), 0.0
         gap = m.detector.contacts.gap[m.chosen[:n]].copy()
         rows.normal_rates(n, *assembled, slope, turn)
@@ -166,7 +168,8 @@ class Impacts:
         known, at = x, 0.5 * h  # velocities at a time of the step, from which others follow
         for event in range(EVENTS):
             rows.normal_rates(n, *assembled, v, rates)
-            t = np.where(strikers, meeting(gap, rates, turn, m.settings.threshold), np.inf)
+            meetings(gap, rates, turn, m.settings.threshold, t)
+            t[~strikers] = np.inf
             ds = float(t.min())
             if not s + ds < h:
                 break
@@ -185,16 +188,6 @@ class Impacts:
             m.x[:] = spins.sines(h, spins.after(known, slope, 0.5 * h - at))
             return spins.sines(h, way)
         return m.x.copy()
-
-
-def meeting(gap: Array, rate: Array, turn: Array, threshold: float) -> Array:
-    """First t >= 0 at which gap + rate t + turn t^2/2 = 0 while it falls faster than the threshold; inf where it never does."""
-    with np.errstate(all="ignore"):
-        square = rate * rate - 2.0 * turn * np.maximum(gap, 0.0)
-        root = np.sqrt(square)
-        t = 2.0 * np.maximum(gap, 0.0) / (root - rate)
-    fine = (square >= 0.0) & (root - rate > 0.0) & (root > threshold)
-    return np.asarray(np.where(fine, t, np.inf))
 
 
 def _rates(r: Any, constraints: int, v: Array) -> Array:

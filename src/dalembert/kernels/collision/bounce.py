@@ -6,7 +6,8 @@ next, is opened with HOP times the speed of the solids, counted, and strikes aga
 """
 
 from dalembert.kernels._jit import inline, kernel
-from dalembert.kernels.collision.impact import after, closed_contacts, complementarity, impulses, node_velocity, outside
+from dalembert.kernels.collision.complementarity import complementarity
+from dalembert.kernels.collision.impact import after, closed_contacts, impulses, node_velocity, outside
 from dalembert.kernels.collision.tables import (
     COUNT,
     ENERGY,
@@ -183,7 +184,7 @@ def hop(h, slow, system, state, work, scene, room, counts, settings, record):
     speed = max(HOP * record[PACE] / h, 2.0 * slow)
     for c in range(count):
         room.extra[c], room.push[c] = room.speed[c] - speed, 0.0
-    complementarity(room.matrix, room.extra, room.push, 0.0, count)
+    complementarity(room.matrix, room.extra, room.push, 0.0, count, room.factor, room.free)
     counts[TOUCHING] = count
     for c in range(count):
         for i in range(nv):

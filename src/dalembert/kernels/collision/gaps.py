@@ -11,6 +11,7 @@ import math
 
 from dalembert.kernels._jit import ARRAY, INT, far, inline, kernel
 from dalembert.kernels.collision.tables import NEVER
+from dalembert.kernels.events.parabolas import first_zero
 from dalembert.kernels.mat3 import load9
 from dalembert.kernels.separation import layout as separation
 from dalembert.kernels.separation.distance import signed_distance
@@ -264,11 +265,11 @@ def soonest(scene, room, pace):
             if scene.pairs[a, b] == 0 or scene.first[b + 1] - scene.first[b] != 1:
                 continue
             d, move = _way(room, a, b)
-            r, rate = scene.radius[a] + scene.radius[b], dot(d, move)
+            r = scene.radius[a] + scene.radius[b]
             left = dot(d, d) - r * r
-            under = rate * rate - dot(move, move) * left
-            if rate < 0.0 < left and under > 0.0 and left < part * (math.sqrt(under) - rate):
-                part, slope = left / (math.sqrt(under) - rate), -math.sqrt(under) / r
+            met, rate = first_zero(left, 2.0 * dot(d, move), 2.0 * dot(move, move))
+            if left > 0.0 and met < part:
+                part, slope = met, 0.5 * rate / r
     return (part, slope) if slope < 0.0 else (0.0, 0.0)
 
 

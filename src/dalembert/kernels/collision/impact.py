@@ -6,11 +6,13 @@ With the rows G_c of the contacts, v = M^-1 p (constraints of loops kept: p chan
 
 Leyendecker et al. (7), 3.2, with the term of holonomic constraints that print lost, and one multiplier for each contact in place of one
 for all (which lets bodies pass through each other). With one e for all, energy is taken or kept: Lambda . (A Lambda + (1 + e) b) = 0, so it
-changes by Lambda . (b + A Lambda/2) = (1 - e)/2 Lambda . b <= 0. `in turn`: one contact after the other, the fastest first, without time
-passing, as long as any approaches: what balls in a row do.
+changes by Lambda . (b + A Lambda/2) = (1 - e)/2 Lambda . b <= 0. A contact that was opening may leave closing, at up to -e b (a ball that
+fits between two walls): then the problem is solved again with what came of it, and in the end without bounces. `in turn`: one contact
+after the other, the fastest first, without time passing, as long as any approaches: what balls in a row do.
 """
 
 from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.collision.complementarity import complementarity
 from dalembert.kernels.collision.gaps import collect, put_solids, row3
 from dalembert.kernels.collision.tables import IN_TURN
 from dalembert.kernels.smallmat import cross, scale
@@ -20,8 +22,8 @@ from dalembert.kernels.tree.variational.factor import solve
 from dalembert.kernels.tree.variational.layout import notes, places
 from dalembert.kernels.tree.variational.singular import project
 
-SWEEPS = 100000  # of Gauss-Seidel, at most
-SOLVED = 1e-15  # of the fastest approach
+CLOSING = 1e-9  # of the fastest: contacts that close more slowly after an impact do so by round-off
+REBOUNDS = 20  # problems of one instant, the last without bounces
 ROUND_OFF = 1e-9  # of the energy that impulses move: slow convergence of many contacts
 
 
@@ -81,37 +83,53 @@ def put_matrix(system, state, work, room, count):
 
 
 @kernel
-def complementarity(A, q, z, lower, n):
-    """0 <= z - lower perp A z + q >= 0 by Gauss-Seidel from z; A symmetric, not negative, of full rank or not. Returns the last change."""
-    change = 0.0
-    for _ in range(SWEEPS):
-        change, size = 0.0, 0.0
-        for i in range(n):
-            if A[i, i] <= 0.0:
-                continue
-            total = q[i]
-            for j in range(n):
-                total += A[i, j] * z[j]
-            new = max(lower, z[i] - total / A[i, i])
-            change = max(change, abs(A[i, i] * (new - z[i])))
-            size = max(size, abs(q[i]))
-            z[i] = new
-        if change <= SOLVED * size:
-            break
-    return change
-
-
-@kernel
 def _together(room, count, slow, most, undo, fall):
-    """All contacts at once; most: of the restitutions; undo: part of an overlap that is to open per second, no faster than
-    `fall`."""
+    """All contacts at once, of speeds room.speed; most: of the restitutions; undo: part of an overlap that is to open per second, no faster
+    than `fall`."""
     for c in range(count):
         e = min(room.bounce[c], most) if -room.speed[c] >= slow else 0.0
         room.extra[c] = (1.0 + e) * room.speed[c]
         if undo > 0.0:
             room.extra[c] = room.speed[c] + min(e * room.speed[c], max(undo * min(room.gap[c], 0.0), -fall))
         room.push[c] = 0.0
-    complementarity(room.matrix, room.extra, room.push, 0.0, count)
+    complementarity(room.matrix, room.extra, room.push, 0.0, count, room.factor, room.free)
+
+
+@inline
+def after(room, count, c, factor):
+    """Rate of the gap of a contact after the impulses."""
+    total = room.speed[c]
+    for d in range(count):
+        total += room.matrix[c, d] * factor * room.push[d]
+    return total
+
+
+@kernel
+def _closing(room, count):
+    """Whether a contact is still closing after the impulses."""
+    fastest, least = 0.0, 0.0
+    for c in range(count):
+        fastest, least = max(fastest, abs(room.speed[c])), min(least, after(room, count, c, 1.0))
+    return least < -CLOSING * fastest
+
+
+@kernel
+def _again(room, count, slow, most):
+    """Contacts that a rebound closes are struck at the same instant: solve together until none closes, in the end without bounces."""
+    for c in range(count):
+        room.arrival[c], room.total[c] = room.speed[c], 0.0
+    for k in range(REBOUNDS + 1):
+        for c in range(count):
+            room.total[c] += room.push[c]
+        if k == REBOUNDS or not _closing(room, count):
+            break
+        for c in range(count):
+            room.extra[c] = after(room, count, c, 1.0)
+        for c in range(count):
+            room.speed[c] = room.extra[c]
+        _together(room, count, slow, most if k + 1 < REBOUNDS else 0.0, 0.0, 0.0)
+    for c in range(count):
+        room.speed[c], room.push[c] = room.arrival[c], room.total[c]
 
 
 @kernel
@@ -180,13 +198,17 @@ def impulses(room, count, impacts, most, slow, end, undo, fall):
         ok = _in_turn(room, count, most, slow, end)
     else:
         _together(room, count, slow, 1.0, undo, fall)
-        gain, size = _gain(room, count)
+        (gain, size), least = _gain(room, count), 1.0
         if undo == 0.0 and gain > ROUND_OFF * size:
-            least = 1.0
             for c in range(count):
                 if room.speed[c] < 0.0:
                     least = min(least, room.bounce[c])
             _together(room, count, slow, least, undo, fall)
+        if undo == 0.0 and _closing(room, count):
+            _again(room, count, slow, least)
+            gain, size = _gain(room, count)
+            if gain > ROUND_OFF * size:
+                _together(room, count, slow, 0.0, undo, fall)
     gain, _ = _gain(room, count)
     return ok, gain
 
@@ -205,12 +227,3 @@ def outside(scene, who, normal, point, c, impulse, record, at):
     for i in range(3):
         record[at + i] += m[i]
         record[at + 3 + i] += f[i]
-
-
-@inline
-def after(room, count, c, factor):
-    """Rate of the gap of a contact after the impulses."""
-    total = room.speed[c]
-    for d in range(count):
-        total += room.matrix[c, d] * factor * room.push[d]
-    return total

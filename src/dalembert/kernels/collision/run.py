@@ -3,7 +3,7 @@
 From a node: a trial step over what is left of h (`travel.py`), up to the first instant of contact (`seek.py`). The machine goes there,
 bounces (`bounce.py`), and goes on to the node of the grid. A contact that rests is held until its force would pull (Zeno). A body that
 rattles on several contacts comes to no end by itself: every RATTLES impacts and hops of one step that are not those of the same contact
-again, what counts as slow doubles.
+again, what counts as slow doubles; sooner where impacts are slower than what weight gives in a step, as in heaps.
 
 Decomposition (Cirak and West 2005; Leyendecker et al. 5.4) looks for no instant: at a node where bodies overlap and approach, momentum is
 parted into what the contacts feel and the rest, and the former is reflected; overlap opens by UNDO per step. They overlap by a step's way.
@@ -11,7 +11,7 @@ parted into what the contacts feel and the rest, and the former is reflected; ov
 
 import math
 
-from dalembert.kernels._jit import kernel
+from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.collision.bounce import GROW, MANY, MORE_EVENTS, at_the_node, bounce, hop, reflected, slower, write_event
 from dalembert.kernels.collision.energy import interval_energy
 from dalembert.kernels.collision.gaps import nearest, put_solids
@@ -57,7 +57,24 @@ from dalembert.kernels.tree.layout import GRAVITY
 from dalembert.kernels.tree.variational.layout import notes
 
 SHORT = 1e-13  # of h: what is left of a step is nothing
+WEIGHTY = 4  # an impact slower than g h, as weight makes them within a step, counts as so many rattles more
 UNDO = 0.2  # of an overlap per step, no faster than g h: a body that lies sinks by g h^2/2 in each, and comes to rest 2.5 g h^2 deep
+
+
+@inline
+def weight(system):
+    """|g|"""
+    g = load3(system, GRAVITY)
+    return math.sqrt(dot(g, g))
+
+
+@inline
+def fastest(room, count):
+    """Speed of the fastest approach of the contacts that have been struck."""
+    most = 0.0
+    for c in range(count):
+        most = max(most, -room.speed[c])
+    return most
 
 
 @kernel
@@ -128,10 +145,8 @@ def step_to_node(step, ledger, use_ledger, t, h, system, work, info, scene, room
     put_solids(system, room.node, work, scene, room)
     gap, _ = nearest(scene, room, 0, 1.0, settings[TOUCH])
     if gap <= settings[TOUCH]:
-        g = load3(system, GRAVITY)
-        status = bounce(
-            t + h, math.nan, 0.0, UNDO / h, h * math.sqrt(dot(g, g)), system, room.node, work, scene, room, counts, settings, record, events
-        )
+        fall = h * weight(system)
+        status = bounce(t + h, math.nan, 0.0, UNDO / h, fall, system, room.node, work, scene, room, counts, settings, record, events)
         counts[TOUCHING] = 0
     return status
 
@@ -166,7 +181,7 @@ def whole_step(
     step, ledger, use_ledger, t, h, system, work, info, scene, room, counts, settings, record, events, tally
 ):  # fmt: skip
     """From room.node at t to t + h. Returns the status."""
-    done, hits, rattles, last = 0.0, 0, 0, (-1, 0, 0)
+    done, hits, rattles, last, fall = 0.0, 0, 0, (-1, 0, 0), abs(h) * weight(system)
     while abs(h - done) > SHORT * abs(h):
         status, count, g_start = begin(t + done, system, work, scene, room, counts, settings, record, events)
         if status != OK:
@@ -201,12 +216,14 @@ def whole_step(
             return status
         done += s
         if struck:
-            if at[0] != last[0] or at[1] != last[1] or at[2] != last[2] or hits > MANY:
-                rattles += 1
+            other = at[0] != last[0] or at[1] != last[1] or at[2] != last[2] or hits > MANY
+            rattles += 1 if other else 0
             last, slow = at, slower(settings, rattles)
             status = bounce(t + done, energy, slow, 0.0, 0.0, system, room.node, work, scene, room, counts, settings, record, events)
             if status != OK:
                 return status
+            if other and hits > 1 and fastest(room, counts[TOUCHING]) < fall:
+                rattles += WEIGHTY
     if room.goal[PENDING] != 0.0:  # at the very end of the step
         at_the_node(system, room, record, events)
     return OK

@@ -1,8 +1,8 @@
 """The first instant of contact within a trial step, on the step itself.
 
-s -> min over contacts of g_c(q(s)), bracketed, from where balls meet on straight ways by secants and Illinois' rule: this solves (12), (14)
-of Leyendecker et al. A contact that has just touched counts by g_c / s: its rate at s = 0, so that its own root at s = 0 is none. Where a
-trial ends open, it is looked at inside: where solids pass each other, and where the nearest contact dips.
+s -> min over contacts of g_c(q(s)), bracketed (kernels/events), from where balls meet on straight ways, by secants and Illinois' rule:
+this solves (12), (14) of Leyendecker et al. A contact that has just touched counts by g_c / s: its rate at s = 0, so that its own root at
+s = 0 is none. Where a trial ends open, it is looked at inside: where solids pass each other, and where the nearest contact dips.
 """
 
 from dalembert.kernels._jit import inline, kernel
@@ -17,6 +17,7 @@ from dalembert.kernels.collision.tables import (
     TRIALS,
 )
 from dalembert.kernels.collision.travel import jumps, reflecting, resting, travel
+from dalembert.kernels.events import brackets
 from dalembert.kernels.loop import (
     ITERATIONS,
     MAX_ITERATIONS,
@@ -26,8 +27,7 @@ from dalembert.kernels.loop import (
 from dalembert.kernels.smallmat import dot, sub
 from dalembert.kernels.status import NOT_CONVERGED, OK, UNMET
 
-HALVINGS = 200
-SECANTS = 12
+HALVINGS = 250
 
 
 @kernel
@@ -57,35 +57,24 @@ def least(s, system, work, scene, room, counts, settings):
 def first_contact(step, t, low, g_low, high, g_high, guess, slope, system, work, info, scene, room, counts, settings, count):
     """(status, s): where the smallest gap first becomes zero between low (open) and high (closed); room.trial is there.
 
-    First at a guess with a rate of the gap, then by the secant of the last two places, where it stays inside, else by Illinois' rule.
+    First at a guess with a rate of the gap, then by the secant of the last two places, where it stays inside the bracket, else as it says.
     """
-    side, s, k, tol = 0, high, 0, settings[TOL]
-    last, g_last, new = 0.0, 0.0, guess
-    while k < HALVINGS:
-        k += 1
-        width = high - low
-        if width <= 4e-16 * high:
+    bracket, s, last, g_last, new = room.bracket, high, 0.0, 0.0, guess
+    brackets.begin(bracket, low, g_low, high, g_high)
+    for k in range(HALVINGS):
+        if bracket[brackets.HI] - bracket[brackets.LO] <= 4e-16 * bracket[brackets.HI]:
             return OK, s
-        if k > SECANTS or not low < new < high:
-            new = (low * g_high - high * g_low) / (g_high - g_low) if k < 60 else 0.5 * (low + high)
-        s = min(max(new, low + 1e-3 * width if k > 20 else low), high)
+        s = brackets.aim(bracket, new, k)
         counts[SEARCHED] += 1
         status = go(step, t, s, system, work, info, scene, room, counts, settings, count)
         if status != OK:
             return status, s
         gap, _ = least(s, system, work, scene, room, counts, settings)
-        if abs(gap) <= 0.1 * tol:
+        if abs(gap) <= 0.1 * settings[TOL]:
             return OK, s
-        if gap > 0.0:
-            if side == 1:
-                g_high *= 0.5
-            low, g_low, side = s, gap, 1
-        else:
-            if side == -1:
-                g_low *= 0.5
-            high, g_high, side = s, gap, -1
-        rate = (gap - g_last) / (s - last) if k > 1 else slope
-        new = s - gap / rate if rate < 0.0 else high
+        brackets.narrow(bracket, s, gap)
+        rate = (gap - g_last) / (s - last) if k > 0 else slope
+        new = s - gap / rate if rate < 0.0 else 0.0
         last, g_last = s, gap
     return UNMET, s
 

@@ -78,9 +78,13 @@ class Room(NamedTuple):
     rows: Any  # (C, n) derivative of the gap by the velocities
     reply: Any  # (C, n) M^-1 rows^T
     matrix: Any  # (C, C) rows M^-1 rows^T
+    factor: Any  # (C + 1, C) factors of parts of it
+    free: Any  # (C,) workspace
     speed: Any  # (C,) rate of the gap
     push: Any  # (C,) impulse
     extra: Any  # (C,)
+    arrival: Any  # (C,) rate of the gap before several problems of one instant
+    total: Any  # (C,) and their impulses
     touch: Any  # (C, 3) contacts that touched at the node that the step leaves
     held: Any  # (C,) 1: it rests
     lift: Any  # (C,) rate at which it opens; of one that rests 1 if it has pushed
@@ -93,4 +97,5 @@ class Room(NamedTuple):
     jump: Any  # (n,) momentum of the reflection that the next step completes, see VARIATIONAL
     goal: Any  # (GOAL,) what that is to reach
     weights: Any  # of the substeps of a composition; (1,) without one
+    bracket: Any  # of the search for an instant, kernels/events/brackets.py
     address: Any  # (1,) of the ledger, which enters substeps of a composition

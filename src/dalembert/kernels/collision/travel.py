@@ -10,9 +10,10 @@ reflecting   after an impact with the energy condition: p = p- + f G_c^T Lambda 
 """
 
 from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.collision.complementarity import complementarity
 from dalembert.kernels.collision.energy import interval_energy
 from dalembert.kernels.collision.gaps import gap_of, pair_gap, put3, put_solids, row3, wall_gap
-from dalembert.kernels.collision.impact import complementarity, node_velocity, put_matrix, put_row
+from dalembert.kernels.collision.impact import node_velocity, put_matrix, put_row
 from dalembert.kernels.collision.tables import ENERGY, FACTOR
 from dalembert.kernels.loop import call_ledger, call_step
 from dalembert.kernels.smallmat import axpy, dot, sub
@@ -147,7 +148,7 @@ def resting(step, t, s, system, work, info, scene, room, touching, count, tol):
         for c in range(count):  # A (lam + d) + (g - A lam)
             for d in range(count):
                 room.extra[c] -= room.matrix[c, d] * room.lam[d]
-        complementarity(room.matrix, room.extra, room.lam, 0.0, count)
+        complementarity(room.matrix, room.extra, room.lam, 0.0, count, room.factor, room.free)
     for c in range(count):
         for d in range(count):
             room.matrix[c, d] /= s
@@ -191,7 +192,7 @@ def settle(system, work, scene, room, touching, count):
         if room.lam[c] <= 0.0:
             for d in range(count):
                 room.matrix[c, d], room.matrix[d, c] = 0.0, 0.0
-    complementarity(room.matrix, room.speed, room.push, -1e300, count)
+    complementarity(room.matrix, room.speed, room.push, -1e300, count, room.factor, room.free)
     for c in range(count):
         for i in range(nv):
             room.trial[n.p + i] += room.push[c] * room.rows[c, i]

@@ -1,1 +1,1 @@
-"""When something happens within a step: brackets of event functions, and what lies below a function between two points."""
+"""When something happens within a step: brackets of event functions, what lies below a function between two points, zeros of parabolas."""

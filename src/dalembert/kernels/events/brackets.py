@@ -3,7 +3,8 @@
     bracket = (lo, f(lo), hi, f(hi), side),    f(lo) >= 0 > f(hi)
 
 Points come from false position with the rule of Illinois (the value at an end that stays twice is halved), which converges with order
-1.44 per evaluation; every fourth one is the middle, so that no function needs more than four times as many as bisection. A function that
+1.44 per evaluation; every fourth one is the middle, so that no function needs more than four times as many as bisection. Who has a better
+guess, a secant or the place where straight ways meet, gives it to `aim`, which takes it for some points if it lies inside. A function that
 falls below zero and rises again is found by its slopes: between two points where it falls and rises, a convex function lies above both
 tangents, so below the place where they meet there is nothing.
 
@@ -14,6 +15,7 @@ from dalembert.kernels._jit import inline
 
 LO, F_LO, HI, F_HI, SIDE = 0, 1, 2, 3, 4
 SIZE = 5
+AIMED = 12  # points that are taken from elsewhere, at most
 
 
 @inline
@@ -31,6 +33,14 @@ def propose(bracket, k):
     if k % 4 == 3 or not lo < x < hi:
         return middle
     return x
+
+
+@inline
+def aim(bracket, x, k):
+    """x where it lies inside, for the first points; then, and where it does not, the point of `propose`."""
+    if k < AIMED and bracket[LO] < x < bracket[HI]:
+        return x
+    return propose(bracket, k)
 
 
 @inline

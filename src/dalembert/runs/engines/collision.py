@@ -22,6 +22,7 @@ from dalembert.kernels.collision.bounce import GROW, MORE_EVENTS
 from dalembert.kernels.collision.gaps import gaps_along, nearest, put_solids
 from dalembert.kernels.collision.run import run
 from dalembert.kernels.collision.tables import NOTES, Room
+from dalembert.kernels.events import brackets
 from dalembert.kernels.separation import layout as separation
 from dalembert.kernels.status import OK, TOO_MANY_EVENTS
 from dalembert.kernels.tree.variational.layout import state_places
@@ -47,12 +48,13 @@ def room_for(scene: Any, n: int, state: int, contacts: int) -> Room:
         "points": np.zeros((N, 3)), "centre": np.zeros((H, 3)), "before": np.zeros((H, 3)), "order": np.arange(H, dtype=whole),
         "low": np.zeros(H), "separation": np.zeros((separation.rows(most, most), separation.WIDTH)), "answer": np.zeros(separation.SIZE),
         "who": np.zeros((C, 3), dtype=whole), "held": np.zeros(C, dtype=whole), "touch": np.zeros((C, 3), dtype=whole),
-        "matrix": np.zeros((C, C)), "node": np.zeros(state), "trial": np.zeros(state), "jump": np.zeros(n), "goal": np.zeros(tables.GOAL),
-        "weights": np.ones(1), "address": np.zeros(1, dtype=whole),
+        "matrix": np.zeros((C, C)), "factor": np.zeros((C + 1, C)), "free": np.zeros(C, dtype=whole), "node": np.zeros(state),
+        "trial": np.zeros(state), "jump": np.zeros(n), "goal": np.zeros(tables.GOAL), "weights": np.ones(1),
+        "bracket": np.zeros(brackets.SIZE), "address": np.zeros(1, dtype=whole),
     }  # fmt: skip
     made |= {name: np.zeros((C, n), dtype=real) for name in ("rows", "reply", "hold_rows")}
     made |= {name: np.zeros((C, 3)) for name in ("point", "normal", "hold_point", "hold_normal")}
-    made |= {name: np.zeros(C) for name in ("gap", "bounce", "speed", "push", "extra", "lam", "lift")}
+    made |= {name: np.zeros(C) for name in ("gap", "bounce", "speed", "push", "extra", "arrival", "total", "lam", "lift")}
     return Room(**made)
 
 
