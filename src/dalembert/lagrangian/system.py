@@ -116,6 +116,12 @@ class Lagrangian(System, kind="lagrangian"):
         """Names that `with_values` takes."""
         return tuple(self._sizes)
 
+    def alike(self, columns: Mapping[str, Any]) -> Any:
+        """(n,): finite parameters of the right sizes, whatever they are."""
+        found = [np.isfinite(column.reshape(len(column), -1)).all(axis=1) for column in columns.values()]
+        sizes = all(column.shape[1:] == (() if self._sizes[name] is None else (self._sizes[name],)) for name, column in columns.items())
+        return np.logical_and.reduce(found) & sizes
+
     @staticmethod
     def check_features(names: Any) -> tuple[str, ...]:
         """Names of features that a run may ignore, one or several, as a tuple; UnknownNameError for others."""
