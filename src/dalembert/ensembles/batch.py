@@ -30,6 +30,10 @@ class Batch(ABC):
     def trajectory(self, b: int) -> Trajectory:
         """The run of sample b of the batch."""
 
+    def plan(self, b: int) -> Plan | None:
+        """What was decided for the run of sample b, where it is known."""
+        return None
+
     def _runs(self) -> list[Trajectory]:
         return [self.trajectory(b) for b in range(len(self.index))]
 
