@@ -1,10 +1,10 @@
 """Which of many machines with other numbers differ in numbers alone: none is refused, and all have the same features.
 
-    mass, inertia     above 0; an inertia whose largest moment is below the sum of the others
+    mass, inertia     above 0; the largest moment below the sum of the others, unless the body is said not to be physical
     com, rest, gravity, limits (least < most)      any finite numbers
     all others        not below 0
 
-and 0 where those of the first of them are 0. What is not known here, such as a body that is no distribution of mass, is not among them:
+and 0 where those of the first of them are 0. What is not known here, such as a body with a negative moment of inertia, is not among them:
 `with_values` looks at each by itself.
 """
 
@@ -45,10 +45,10 @@ def _sound(model: Model, name: str, column: Array) -> np.ndarray:
     """(n,): values that `with_values` takes. False where that is not known here."""
     part, _, what = name.rpartition(".")
     body, none = model._bodies.get(part), np.zeros(len(column), dtype=bool)
-    if body is not None and not (body.physical or body.particle):
+    if body is not None and (body.mass == 0.0 or np.linalg.eigvalsh(body.inertia)[0] < 0.0):
         return none  # the mass matrix would have to be looked at
     if body is not None and what == "inertia":
-        return _inertias(column) if column.shape[1:] in ((3,), (3, 3)) else none
+        return _inertias(column, body.physical) if column.shape[1:] in ((3,), (3, 3)) else none
     if what == "limits":
         return np.asarray(column[:, 0] < column[:, 1]) if column.shape[1:] == (2,) else none
     if what in SIGNED:
@@ -57,13 +57,13 @@ def _sound(model: Model, name: str, column: Array) -> np.ndarray:
     return np.asarray(least > 0.0 if what == "mass" else least >= 0.0)
 
 
-def _inertias(column: Array) -> np.ndarray:
-    """Positive definite, and the largest moment below the sum of the others."""
+def _inertias(column: Array, physical: bool) -> np.ndarray:
+    """Positive definite, and where it is physical the largest moment below the sum of the others."""
     moments: np.ndarray = np.sort(column, axis=1)
     if column.ndim == 3:
         finite = np.where(np.isfinite(column), column, 0.0)
         moments = np.linalg.eigvalsh(0.5 * (finite + finite.transpose(0, 2, 1)))
         if not (column == column.transpose(0, 2, 1)).all():
             return np.zeros(len(column), dtype=bool)
-    triangle = moments[:, 2] < (moments[:, 0] + moments[:, 1]) * (1.0 - ROUND_OFF)
+    triangle = (moments[:, 2] < (moments[:, 0] + moments[:, 1]) * (1.0 - ROUND_OFF)) | (not physical)
     return np.asarray((moments[:, 0] > ROUND_OFF * moments[:, 2]) & triangle)
