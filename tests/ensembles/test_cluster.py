@@ -157,7 +157,8 @@ def test_a_killed_client_leaves_rows_from_which_the_same_call_goes_on_with_the_s
         assert before.done.sum() == FIRST and not path.exists() and not before.meta["running"]
         gate.touch()
         ran = []
-        after = study(executor=Noted(address, ran), observe=Gate(FIRST, gate), save=path)
+        with distributed.Client(address, timeout=60) as other:
+            after = study(executor=Noted(other, ran), observe=Gate(FIRST, gate), save=path)
         assert sorted(i for index in ran for i in index) == sorted(np.flatnonzero(~before.done).tolist())  # each that was missing, once
     same(after, study())
     same(dal.load_study(path), study())
@@ -166,8 +167,8 @@ def test_a_killed_client_leaves_rows_from_which_the_same_call_goes_on_with_the_s
 class Noted:
     """A client that notes which samples it is asked to run."""
 
-    def __init__(self, address, ran):
-        self._client, self._ran = distributed.Client(address, timeout=60), ran
+    def __init__(self, client, ran):
+        self._client, self._ran = client, ran
 
     def __getattr__(self, name):
         return getattr(self._client, name)

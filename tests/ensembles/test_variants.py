@@ -98,6 +98,28 @@ def test_an_inertia_and_a_spin_of_one_body(monkeypatch):
     judged(m, samples, "cayley", monkeypatch)
 
 
+@pytest.mark.parametrize("pivoted", [False, True])
+def test_starts_of_one_body_are_those_of_it_alone_bit_for_bit(pivoted):
+    """Of a general inertia, centre of mass and attitude: with numbers of its own, and on one body that all share."""
+    from dalembert.model.compile_rigid_body import initial_state, initial_states
+
+    m = dal.Model("body")
+    inertia = np.array([[1.0, 0.1, 0.2], [0.1, 1.5, -0.1], [0.2, -0.1, 1.2]])
+    m.add_body("body", 2.0, inertia, com=(0.1, -0.2, 0.3), pose=((0.2, 0.1, 0.5), (0.5, 0.5, -0.5, 0.5)))
+    if pivoted:
+        m.add_joint("socket", "spherical", "world", "body", (0.1, 0.0, 0.2))
+    q, v = np.array([m.random(k) for k in range(N)]), RNG.normal(size=(N, m.nv))
+    systems = np.array([dal_arrays(m.with_values({"body.mass": mass, "body.inertia": mass * inertia})) for mass in near(2.0)])
+    for given in (systems, systems[:1]):
+        found = initial_states(given, q, v)
+        alone = [initial_state(given[min(k, len(given) - 1)], q[k], v[k]) for k in range(N)]
+        assert found.tobytes() == np.array(alone).tobytes()
+
+
+def dal_arrays(m):
+    return Common("cayley", 0.01, 0.1).plan(m).arrays()
+
+
 def test_parameters_of_a_formula(monkeypatch):
     samples = {"m": near(1.0), "k": near(4.0), "q0": RNG.normal(size=(N, 1))}
     for stepper in ("midpoint", "verlet", "rk4"):

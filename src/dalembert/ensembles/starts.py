@@ -29,7 +29,7 @@ def check_names(system: Any, names: tuple[str, ...]) -> None:
     known = known_names(system)
     for name in names:
         if name not in known:
-            raise UnknownNameError("samples: name", name, known)
+            raise UnknownNameError("name of samples", name, known)
 
 
 def known_names(system: Any) -> list[str]:

@@ -94,7 +94,8 @@ class Lagrangian(System, kind="lagrangian"):
             if name not in self._sizes:
                 raise UnknownNameError("parameter", name, self._sizes)
             if size != self._sizes[name]:
-                raise OptionError(f"parameter {name!r} has the size {size}; expected {self._sizes[name]}, as when the system was made.")
+                wanted = "a number" if self._sizes[name] is None else f"{self._sizes[name]} numbers"
+                raise OptionError(f"parameter {name!r} is {values[name]!r}; expected {wanted}, as when the system was made.")
         other = object.__new__(Lagrangian)
         other.__dict__.update(self.__dict__)
         other.__dict__.pop("_numbers", None)
