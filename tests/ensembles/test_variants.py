@@ -6,6 +6,7 @@ from tests.ensembles.machines import double_pendulum, oscillator
 
 import dalembert as dal
 from dalembert.ensembles.common import Common
+from dalembert.ensembles.compiled import CompiledTask
 from dalembert.ensembles.variants import Plans, recipe_of, same_as_alone, states_of
 
 N = 40
@@ -127,6 +128,22 @@ def test_parameters_of_a_formula(monkeypatch):
     shifted = dal.Lagrangian(2, lambda q, v, p: v[0] ** 2 + v[1] ** 2 - p["k"] * (q[0] - p["at"][0]) ** 2 - (q[1] - p["at"][1]) ** 2,
                              params={"k": 1.0, "at": [0.0, 0.0]})  # fmt: skip
     judged(shifted, {"at": RNG.normal(size=(N, 2)), "k": RNG.uniform(0, 2, N)}, "midpoint", monkeypatch)
+
+
+def test_steps_and_times_among_the_samples_are_taken_together_too(monkeypatch):
+    """Three steps and two times, a step that does not divide, one that is none: rows are those of runs alone."""
+    m, h, t_end = double_pendulum(), np.resize([0.01, 0.02, 0.005], N), np.resize([0.2, 0.4], N)
+    h[7], h[11] = 0.03, np.nan
+    samples = {"h": h, "t_end": t_end, "upper.mass": near(1.0), "q0": RNG.uniform(-1, 1, (N, 2))}
+    looked = []
+    kept = CompiledTask._one_by_one
+    monkeypatch.setattr(CompiledTask, "_one_by_one", lambda self, rows, given, left: (looked.extend(left), kept(self, rows, given, left)))
+    rows = CompiledTask(m.frozen(), Common("midpoint", 0.01, 0.2))(np.arange(N), dal.ensembles.Samples(samples, n=N))
+    assert looked == [7, 11] and list(np.flatnonzero(rows.code)) == [7, 11] and "whole number" in rows.errors[7]
+    for i in (0, 1, 2, N - 1):
+        run = dal.simulate(m.with_values({"upper.mass": samples["upper.mass"][i]}), "midpoint", h[i], t_end[i], q0=samples["q0"][i])
+        np.testing.assert_array_equal(rows.q[i], run.q[-1])
+        assert rows.t[i] == run.t[-1]
 
 
 def test_values_that_are_refused_or_of_another_kind_go_by_themselves():

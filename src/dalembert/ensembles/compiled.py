@@ -7,7 +7,7 @@ Samples are taken together where each is of the same kind as the others: starts 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from dalembert.ensembles.rows import RAISED, REFUSED, Rows, empty_rows, put_obse
 from dalembert.ensembles.samples import Samples
 from dalembert.ensembles.starts import base_of, plain_starts, refusal, setting
 from dalembert.ensembles.variants import FEWEST, Plans, recipe_of, same_as_alone, state_of, states_of
+from dalembert.errors import DalembertError
 from dalembert.kernels._jit import first_class
 from dalembert.kernels.many import MANY, run_many
 from dalembert.kernels.status import MEANING, OK
@@ -40,15 +41,43 @@ class CompiledTask:
     def __call__(self, index: np.ndarray, samples: Samples) -> Rows:
         """Rows of the samples."""
         rows = empty_rows(index, self.system.nq, self.system.nv)
-        done = self._together(rows, samples)
-        self._one_by_one(rows, samples, np.setdiff1d(np.arange(len(index)), done))
+        done = set[int]()
+        for task, at in self._by_times(samples):
+            try:
+                done |= set(task._together(rows, samples, at).tolist())
+            except DalembertError:  # of this step and time: a control of other steps. Each says so, by itself
+                if task is self:
+                    raise
+        self._one_by_one(rows, samples, [b for b in range(len(index)) if b not in done])
         return rows
 
-    def _together(self, rows: Rows, samples: Samples) -> np.ndarray:
-        """Run the samples that need not be looked at one by one: their numbers."""
-        none, columns = np.zeros(0, dtype=np.int64), samples.columns
-        if columns is None or set(TIMES) & set(columns) or len(samples) == 0:
-            return none
+    def _by_times(self, samples: Samples) -> list[tuple[CompiledTask, np.ndarray]]:
+        """Samples of one step and time, where they are told as columns, in portions: (task of that step and time, samples)."""
+        columns, every = samples.columns, np.arange(len(samples))
+        if columns is None or not len(samples):
+            return []
+        given = [columns[name] for name in TIMES if name in columns]
+        if not given:
+            return [(self, every)]
+        if any(column.ndim > 1 for column in given):
+            return []
+        kinds, which = np.unique(np.stack(given, axis=1), axis=0, return_inverse=True)
+        out = []
+        for k, times in enumerate(kinds.tolist()):
+            told = dict(zip([name for name in TIMES if name in columns], times, strict=True))
+            try:
+                h, n = self._times(setting(told))
+            except DalembertError:  # each says why, by itself
+                continue
+            task = CompiledTask(self.system, replace(self.common, h=h, t_end=n * h))
+            members = np.flatnonzero(which.ravel() == k).tolist()
+            out += [(task, np.array(piece)) for piece in self._pieces(members, n)]
+        return out
+
+    def _together(self, rows: Rows, whole: Samples, at: np.ndarray) -> np.ndarray:
+        """Run the samples at some places that need not be looked at one by one: their places."""
+        none, samples = np.zeros(0, dtype=np.int64), whole.some(at)
+        columns = {name: column for name, column in (samples.columns or {}).items() if name not in TIMES}
         starts = {name: column for name, column in columns.items() if name.partition(".")[0] in ("q0", "v0")}
         values = {name: column for name, column in columns.items() if name not in starts}
         sound = np.logical_and.reduce([np.ones(len(samples), dtype=bool), *(_finite(column) for column in starts.values())])
@@ -60,8 +89,8 @@ class CompiledTask:
             return none
         chosen = {name: column[members] for name, column in starts.items()}
         given = plain_starts(self.system, chosen, len(members), self.common.q0, self.common.v0)
-        done = given is not None and self._rows_together(rows, members, {k: x[members] for k, x in values.items()}, given)
-        return members if done else none
+        done = given is not None and self._rows_together(rows, at[members], {k: x[members] for k, x in values.items()}, given)
+        return at[members] if done else none
 
     def _rows_together(self, rows: Rows, members: np.ndarray, values: dict[str, np.ndarray], given: tuple[np.ndarray, np.ndarray]) -> bool:
         """False where one of them has to be looked at by itself; nothing is run then."""
@@ -83,12 +112,12 @@ class CompiledTask:
         self._run(rows, members, plans, systems, engine, states, np.zeros(len(members), dtype=np.int64), n)
         return True
 
-    def _one_by_one(self, rows: Rows, samples: Samples, left: np.ndarray) -> None:
+    def _one_by_one(self, rows: Rows, samples: Samples, left: list[int]) -> None:
         """Run the others: samples of one step and time together."""
         groups: dict[Any, list[int]] = {}
         settings: dict[int, Any] = {}
         base = base_of(self.system, self.common.q0, self.common.v0) if len(left) else {}
-        for b in left.tolist():
+        for b in left:
             try:
                 settings[b] = setting(samples[b], base)
                 groups.setdefault(self._times(settings[b]), []).append(b)
