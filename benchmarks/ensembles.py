@@ -1,6 +1,6 @@
 """Studies: thousands of runs on two cores, beside `mujoco.rollout`; what a sample costs; how workers help.
 
-    python benchmarks/ensembles.py [--quick] [--sections bodies rollout overhead workers]
+    python benchmarks/ensembles.py [--quick] [--sections bodies rollout overhead values workers]
 
 Wall time, medians of interleaved rounds; wants an idle machine with two cores.
 
@@ -8,6 +8,7 @@ Wall time, medians of interleaved rounds; wants an idle machine with two cores.
     rollout    10,000 double pendulums of 10 s at h = 0.01 (1e7 steps) and chains of 10 links: `midpoint`, last nodes kept, beside
                mujoco.rollout with RK4 on as many threads, which keeps every state: its arrays are made beforehand
     overhead   samples of one step: us for each beside the step
+    values     the same where each sample is a machine with masses and dampers of its own
     workers    the same study on one and on two workers: threads, and processes of a local Dask cluster (skipped where it is not installed)
 
 Targets are printed with their verdict; the exit code is 1 if one is missed.
@@ -30,7 +31,7 @@ from trees import chain, chain_mujoco
 import dalembert as dal
 
 Judged = list[tuple[str, bool]]
-SECTIONS = ("bodies", "rollout", "overhead", "workers")
+SECTIONS = ("bodies", "rollout", "overhead", "values", "workers")
 H = 0.01
 RNG = np.random.default_rng(0)
 
@@ -109,6 +110,18 @@ def overhead_section(quick: bool, met: Judged) -> None:
     met.append((f"overhead: {each:.1f} us for each sample <= 20", each <= 20.0))
 
 
+def values_section(quick: bool, met: Judged) -> None:
+    """One step each, of machines with their own numbers."""
+    n, m = 2_000 if quick else 20_000, chain(2)
+    names = [f"{body.name}.mass" for body in m.bodies] + [f"{joint.name}.damping" for joint in m.joints]
+    samples = {name: RNG.uniform(0.5, 1.5, n) for name in names} | {"q0": RNG.uniform(-1, 1, (n, 2))}
+    one = {"one step": lambda: dal.ensemble(m, samples, "midpoint", h=H, t_end=H, workers=1)}
+    one["one step"]()
+    each = 1e6 * rounds(one, 5)["one step"] / n
+    print(f"\nvalues: {each:.1f} us for a sample of one step with {len(names)} numbers of its machine")
+    met.append((f"values: {each:.1f} us for each sample <= 20", each <= 20.0))
+
+
 def workers_section(quick: bool, met: Judged) -> None:
     """Efficiency of two workers."""
     n, m = 400 if quick else 8_000, chain(3)
@@ -146,9 +159,8 @@ def main() -> int:
     given = parser.parse_args()
     met: Judged = []
     for name in given.sections:
-        {"bodies": bodies_section, "rollout": rollout_section, "overhead": overhead_section, "workers": workers_section}[name](
-            given.quick, met
-        )
+        sections = {"bodies": bodies_section, "rollout": rollout_section, "overhead": overhead_section, "values": values_section}
+        {**sections, "workers": workers_section}[name](given.quick, met)
     print("\nTargets")
     for text, ok in met:
         print(f"  {'met   ' if ok else 'MISSED'} {text}")

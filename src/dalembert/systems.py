@@ -83,6 +83,16 @@ class System:
         """True where all finite q and v of the right length are a start, as they are: there is nothing to close, to drive, to normalise."""
         return False
 
+    @property
+    def any_numbers_with_quaternions_start(self) -> bool:
+        """True where that holds once the quaternions in q are of length 1, as `check_q` makes them."""
+        return False
+
+    def alike(self, columns: Any) -> Any:
+        """(n,): which of many systems with other values, {name: (n, ...)}, are none that `with_values` refuses, and differ in numbers alone
+        from the first of them; False where that is not known beyond doubt. None: of none."""
+        return None
+
     def trouble(self, t: float) -> str:
         """What of the system itself keeps a step to a time from being solved: a sentence, or nothing."""
         return ""

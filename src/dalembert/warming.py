@@ -99,13 +99,16 @@ def _by_hand() -> None:
 
 def _many() -> None:
     from dalembert.kernels._jit import first_class
-    from dalembert.kernels.many import MANY, run_many
+    from dalembert.kernels.many import MANY, NODES_OF_MANY, nodes_of_many, run_many
 
     first_class(run_many, MANY)
+    first_class(nodes_of_many, NODES_OF_MANY)
     m, q, v = pinned_chain()
     plan = Plan.of(m, "midpoint", 0.01)
     if plan.family.starts is not None:
-        plan.family.starts(plan.acting, plan.arrays(), q[None], v[None])
+        plan.family.starts(plan.acting, plan.arrays()[None], q[None], v[None])
+    if plan.family.energies is not None:
+        plan.family.energies(plan.acting, plan.arrays()[None], q[None, None], v[None, None], ())
 
 
 def _dynamics() -> None:

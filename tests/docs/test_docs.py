@@ -35,6 +35,8 @@ SHORT = {
     "chain_in_a_box": 300.0,
     "swing_up": 3.0,
     "magnetic_basins": 30.0,
+    "solvable_steps": 0.2,
+    "uncertain_arm": 2.5,
 }
 
 

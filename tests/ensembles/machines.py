@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -40,11 +41,40 @@ def deadly(sample):
     return built({"links": 1})
 
 
-class Slow(dal.observers.Observer):
-    """Takes its time, so that there is something to kill."""
+class Stuck(dal.observers.Observer):
+    """In one process: says that it is there, and waits to be killed."""
 
     all_nodes = False
 
+    def __init__(self, pid, folder):
+        self.pid, self.folder = pid, str(folder)
+
     def __call__(self, batch):
-        time.sleep(0.2)
+        if os.getpid() == self.pid:
+            Path(self.folder, "here").touch()
+            time.sleep(600)
         return {"n": np.zeros(len(batch.index))}
+
+
+class Gate(dal.observers.Observer):
+    """Lets the first samples through, and the others once there is a file."""
+
+    all_nodes = False
+
+    def __init__(self, first, file):
+        self.first, self.file = first, str(file)
+
+    def __call__(self, batch):
+        until = time.monotonic() + 600
+        while batch.index.max() >= self.first and not os.path.exists(self.file) and time.monotonic() < until:
+            time.sleep(0.02)
+        return {"n": np.zeros(len(batch.index))}
+
+
+def wait_for(condition, what, seconds=240):
+    """Until the condition holds; TimeoutError says what never came."""
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            raise TimeoutError(f"waited {seconds} s for {what}")
+        time.sleep(0.02)

@@ -6,33 +6,35 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import h5py
 import numpy as np
 import pytest
-from tests.ensembles.machines import double_pendulum
+from tests.ensembles.machines import double_pendulum, wait_for
 
 import dalembert as dal
+from dalembert.ensembles import files
 from dalembert.ensembles.files import Ledger
 
 STARTS = np.random.default_rng(1).uniform(-2, 2, (60, 2))
 GIVEN = {"stepper": "midpoint", "h": 0.01, "t_end": 1.0, "observe": dal.observers.EnergyChange()}
 
 SCRIPT = """
-import sys, time
+import sys
 import numpy as np
 import dalembert as dal
-from tests.ensembles.machines import double_pendulum
+from tests.ensembles.machines import double_pendulum, wait_for
 from dalembert.ensembles import ensemble as module
 from dalembert.ensembles.files import Ledger
 
-kept = Ledger.append
-def slow(self, rows):
+kept, count = Ledger.append, []
+def watched(self, rows):
     kept(self, rows)
+    count.append(1)
     print("row", flush=True)
-    time.sleep(0.05)
-Ledger.append = slow
+    if len(count) == 3:
+        sys.stdin.read()  # until it is killed
+Ledger.append = watched
 starts = np.random.default_rng(1).uniform(-2, 2, (60, 2))
 given = {"observe": dal.observers.EnergyChange(), "save": sys.argv[1], "workers": 2}
 dal.ensemble(double_pendulum(), {"q0": starts}, "midpoint", h=0.01, t_end=1.0, **given)
@@ -87,7 +89,7 @@ def test_another_study_is_refused(tmp_path):
 def test_a_killed_study_goes_on_and_computes_nothing_twice(tmp_path):
     path = tmp_path / "study.h5"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (os.getcwd(), *sys.path)))}
-    run = subprocess.Popen([sys.executable, "-c", SCRIPT, str(path)], stdout=subprocess.PIPE, env=environment)
+    run = subprocess.Popen([sys.executable, "-c", SCRIPT, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
     for _ in range(3):
         assert run.stdout.readline().strip() == b"row"
     run.send_signal(signal.SIGKILL)
@@ -172,7 +174,7 @@ def test_ctrl_c_returns_what_was_run_and_the_same_call_goes_on(tmp_path):
     study = dal.ensemble(double_pendulum(), {"q0": STARTS}, "midpoint", h=0.01, t_end=0.1, observe=Impatient(), save=path, workers=1)
     assert 0 < study.done.sum() < 60 and study.meta["interrupted"]
     again = dal.ensemble(double_pendulum(), {"q0": STARTS}, "midpoint", h=0.01, t_end=0.1, observe=Impatient(), save=path, workers=1)
-    assert again.done.all() and time.time() > 0
+    assert again.done.all()
     np.testing.assert_array_equal(again.q, dal.ensemble(double_pendulum(), {"q0": STARTS}, "midpoint", h=0.01, t_end=0.1).q)
 
 
@@ -262,19 +264,42 @@ def test_a_study_is_no_run(tmp_path):
 
 
 def test_a_study_that_has_just_begun_is_read_once_its_samples_are_there(tmp_path, monkeypatch):
+    """The samples are written once a reader has looked, and found the head alone."""
     path, journal, looked = tmp_path / "study.h5", tmp_path / "study.h5.journal", threading.Event()
-    append = Ledger._append_samples
+    append, read = Ledger._append_samples, files._from_journal
 
     def late(self, samples):
-        looked.wait(30)  # the head is written, the samples are not
+        looked.wait(240)  # the head is written, the samples are not
         append(self, samples)
 
+    def seen(there):
+        try:
+            return read(there)
+        except files._Begun:
+            looked.set()
+            raise
+
     monkeypatch.setattr(Ledger, "_append_samples", late)
+    monkeypatch.setattr(files, "_from_journal", seen)
+    monkeypatch.setattr(files, "PATIENCE", 240.0)
     writer = threading.Thread(target=lambda: dal.ensemble(double_pendulum(), {"q0": STARTS}, **GIVEN, save=path))
     writer.start()
-    while not (journal.exists() and journal.stat().st_size):
-        time.sleep(0.01)
-    threading.Timer(0.2, looked.set).start()
+    wait_for(lambda: journal.exists() and journal.stat().st_size, "the journal")
     np.testing.assert_array_equal(dal.load_study(path).samples.columns["q0"], STARTS)
+    assert looked.is_set()
     writer.join()
     same(dal.load_study(path), undisturbed())
+
+
+def test_a_journal_whose_writer_has_not_yet_taken_its_lock_is_waited_for(tmp_path):
+    """It is there, and empty; the study comes while a reader waits. Without a writer the reader says so after a while."""
+    path, journal = tmp_path / "study.h5", tmp_path / "study.h5.journal"
+    journal.touch()
+    writer = threading.Thread(target=lambda: dal.ensemble(double_pendulum(), {"q0": STARTS}, **GIVEN, save=path))
+    writer.start()
+    np.testing.assert_array_equal(dal.load_study(path).samples.columns["q0"], STARTS)
+    writer.join()
+    path.unlink()
+    journal.touch()
+    with pytest.raises(dal.ArchiveError, match="no readable head"):
+        dal.load_study(path)

@@ -179,6 +179,8 @@ def test_rows_are_looked_at_one_by_one_at_once():
         dal.rerun(None, 0)
     with pytest.raises(dal.OptionError, match="executor"):
         study(executor=np.zeros(3))
+    with pytest.raises(dal.OptionError, match="no address of a scheduler"):
+        study(executor="foo://here")
 
 
 def test_ctrl_c_marks_no_sample_as_failed():

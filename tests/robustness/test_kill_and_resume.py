@@ -19,7 +19,7 @@ m = dal.Model("top")
 m.add_body("rotor", 1.0, (1, 1, 1.5), com=(0, 0, 0.5))
 m.add_joint("tip", "spherical", "world", "rotor")
 print("ready", flush=True)
-dal.simulate(m, sys.argv[2], h=0.001, t_end=4000.0, every=20, v0=(0.1, 0.2, 9.0), save=sys.argv[1])
+dal.simulate(m, sys.argv[2], h=0.001, t_end=400000.0, every=200, v0=(0.1, 0.2, 9.0), save=sys.argv[1])
 """
 
 
@@ -31,9 +31,10 @@ def top():
 
 
 def kill_after(path, stepper, seconds):
+    """Some time after the first rows; the run would last for minutes."""
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(path), stepper], stdout=subprocess.PIPE)
     child.stdout.readline()
-    until = time.monotonic() + 60
+    until = time.monotonic() + 240
     while not (path.exists() and journal_path(path).exists()) and time.monotonic() < until:
         time.sleep(0.002)
     time.sleep(seconds)
@@ -51,7 +52,7 @@ def test_sigkill_then_resume_bit_for_bit(tmp_path, stepper, seconds):
     assert not journal_path(path).exists()  # loading put the file in order
     t_end = killed.t[-1] + 2.0
     resumed = dal.resume(path, t_end)
-    whole = dal.simulate(top(), stepper, h=0.001, t_end=t_end, every=20, v0=(0.1, 0.2, 9.0))
+    whole = dal.simulate(top(), stepper, h=0.001, t_end=t_end, every=200, v0=(0.1, 0.2, 9.0))
     assert len(resumed) == len(whole)
     assert (resumed.states == whole.states).all()
     assert (resumed.solver["iterations"] == whole.solver["iterations"]).all()

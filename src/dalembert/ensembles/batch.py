@@ -8,9 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from dalembert.kernels._jit import NODAL, address_of, first_class
+from dalembert.kernels.many import NODES_OF_MANY, nodes_of_many
 from dalembert.kernels.status import MEANING, OK
 from dalembert.runs.plan import Plan
 from dalembert.runs.trajectory import Trajectory, since_first
@@ -26,6 +29,10 @@ class Batch(ABC):
     @abstractmethod
     def trajectory(self, b: int) -> Trajectory:
         """The run of sample b of the batch."""
+
+    def plan(self, b: int) -> Plan | None:
+        """What was decided for the run of sample b, where it is known."""
+        return None
 
     def _runs(self) -> list[Trajectory]:
         return [self.trajectory(b) for b in range(len(self.index))]
@@ -65,19 +72,22 @@ class TrajectoryBatch(Batch):
 
 
 class CompiledBatch(Batch):
-    """States that the loop over samples wrote. plans: of each sample, or one that all share."""
+    """States that the loop over samples wrote. plans, systems: of each sample, or one that all share."""
 
-    def __init__(self, plans: list[Plan], ended: tuple[np.ndarray, ...], n: int, every: int, rows: tuple[np.ndarray, ...], held: bool):
+    def __init__(
+        self, plans: Any, systems: np.ndarray, ended: tuple[np.ndarray, ...], n: int, every: int, rows: tuple[np.ndarray, ...], held: bool
+    ):
         """ended: index, code and steps of each sample. rows: states (samples, nodes, size), with the start, and the log."""
         self.index, self.code, self.steps = ended
         self.states, self.log = rows
-        self.plans, self.every, self.held = plans, every, held
+        self.plans, self.systems, self.every, self.held = plans, systems, every, held
         self.n, self.nodes = n, self.steps // every + 1  # whole nodes of each run
         self.t = np.arange(n // every + 1) * every * plans[0].h
 
     def plan(self, b: int) -> Plan:
         """Of sample b."""
-        return self.plans[b if len(self.plans) > 1 else 0]
+        found: Plan = self.plans[b if len(self.plans) > 1 else 0]
+        return found
 
     def trajectory(self, b: int) -> Trajectory:
         plan, k = self.plan(b), int(self.nodes[b])
@@ -87,21 +97,23 @@ class CompiledBatch(Batch):
         log = np.concatenate([np.zeros((1, self.log.shape[2])), self.log[b, : k - 1]])
         return Trajectory(plan.system, plan.stepper, meta, self.t[:k], states, log, since_first(plan.read(states, self.held)))
 
+    def nodal(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q and v (samples, nodes, ...) of states (samples, nodes, size)."""
+        samples, nodes, size = states.shape
+        family, model = self.plans[0].family, self.plans[0].acting
+        flat, work = np.ascontiguousarray(states.reshape(-1, size)), np.zeros(family.work_size(self.systems[0]))
+        q, v = np.empty((len(flat), model.nq)), np.empty((len(flat), model.nv))
+        if len(flat):
+            first_class(nodes_of_many, NODES_OF_MANY)(address_of(family.nodal, NODAL), np.ascontiguousarray(self.systems), flat, work, q, v)
+        return q.reshape(samples, nodes, -1), v.reshape(samples, nodes, -1)
+
     @cached_property
     def _nodal(self) -> tuple[np.ndarray, np.ndarray]:
-        """q and v of all nodes: at once where all samples share one machine."""
-        if len(self.plans) > 1:
-            found = [self.plan(b).read(np.ascontiguousarray(self.states[b, : self.nodes[b]]), self.held) for b in range(len(self.index))]
-            return self._filled([f["q"] for f in found]), self._filled([f["v"] for f in found])
-        samples, nodes, size = self.states.shape
-        read = self.plans[0].read(np.ascontiguousarray(self.states.reshape(-1, size)), self.held)
-        missing = np.arange(nodes)[None, :] >= self.nodes[:, None]
-        out = []
-        for name in ("q", "v"):
-            rows = np.array(read[name]).reshape(samples, nodes, -1)
-            rows[missing] = np.nan
-            out.append(rows)
-        return out[0], out[1]
+        """q and v of all nodes, at once; NaN behind the one where a run failed."""
+        q, v = self.nodal(self.states)
+        missing = np.arange(self.states.shape[1])[None, :] >= self.nodes[:, None]
+        q[missing], v[missing] = np.nan, np.nan
+        return q, v
 
     @cached_property
     def q(self) -> np.ndarray:
@@ -113,12 +125,24 @@ class CompiledBatch(Batch):
 
     @cached_property
     def energy(self) -> np.ndarray:
-        samples, nodes = self.q.shape[:2]
-        if len(self.plans) > 1:
-            each = [self.plan(b).acting for b in range(samples)]
-            return np.array([m.kinetic_energy(q, v) + m.potential_energy(q) for m, q, v in zip(each, self.q, self.v, strict=True)])
-        m, there = self.plans[0].acting, np.isfinite(self.q[:, :, 0])
-        out = np.full((samples, nodes), np.nan)
-        q, v = self.q[there], self.v[there]
-        out[there] = m.kinetic_energy(q, v) + m.potential_energy(q)
-        return out
+        samples, there = len(self.index), np.isfinite(self.q[:, :, 0])
+        out = np.full(there.shape, np.nan)
+        if len(self.systems) == 1:
+            out[there] = _energy(self.plans[0].acting, self.q[there], self.v[there])
+            return out
+        found = self._energies()
+        if found is None:
+            found = np.array([_energy(self.plan(b).acting, self.q[b], self.v[b]) for b in range(samples)])
+        return np.where(there, found, np.nan)
+
+    def _energies(self) -> np.ndarray | None:
+        """By the arrays of the samples, where the family can."""
+        plan, names = self.plans[0], getattr(self.plans, "columns", None)
+        if plan.family.energies is None or names is None:
+            return None
+        return plan.family.energies(plan.acting, self.systems, self.q, self.v, tuple(names))
+
+
+def _energy(model: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    found: np.ndarray = model.kinetic_energy(q, v) + model.potential_energy(q)
+    return found

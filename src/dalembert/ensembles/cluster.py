@@ -41,6 +41,8 @@ def connected(executor: Any, workers: int) -> Iterator[Any]:
             client = Client(executor, timeout=10)
         except OSError as error:
             raise SimulationError(f"ensemble: no scheduler answers at {executor!r} ({error}).") from None
+        except ValueError as error:
+            raise OptionError(f"ensemble: {executor!r} is no address of a scheduler ({error}); expected 'tcp://host:8786'.") from None
         with client:
             yield client
         return

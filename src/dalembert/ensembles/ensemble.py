@@ -90,7 +90,7 @@ def _run(study: Study, task: Any, executor: Any, workers: int, ledger: Ledger | 
     began, jobs = time.perf_counter(), _jobs(study, task, workers)
     done = int(study.done.sum())
     try:
-        with Progress(progress, "samples", done, len(study), 1.0) as bar:
+        with Progress(progress, "samples", done, len(study), 0.0) as bar:
             for job, rows in _executed(task, jobs, executor, workers, study.meta.setdefault("hosts", {})):
                 rows = replace(rows, index=job.index)
                 study.add(rows)

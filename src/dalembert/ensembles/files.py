@@ -26,6 +26,7 @@ from dalembert.io.journal import Journal, is_locked, read_journal
 FORMAT = "dalembert study 1"
 NUMBERS = ("index", "code", "steps", "t", "q", "v")
 PATIENCE, PAUSE = 10.0, 0.02  # s: of a reader while a live writer is at the head of its journal, and between two looks
+GRACE = 2.0  # s: of a reader before a journal that is empty, whose writer has made it and not yet taken its lock
 
 
 class _Begun(ArchiveError):
@@ -201,18 +202,28 @@ def write_study(study: Study, given: Any, overwrite: bool = False) -> None:
 def read_study(given: Any) -> Study:
     """A study from its file, or from the journal of one that is under way or was killed."""
     path = file_path("load_study", given)
-    journal, end = journal_path(path), time.monotonic() + PATIENCE
+    journal, began = journal_path(path), time.monotonic()
     while not path.exists():
         if not journal.exists() and not path.exists():  # in this order: the file is there before the journal goes
             raise ArchiveError(f"{str(path)!r} does not exist.")
         try:
             return _from_journal(journal)
         except ArchiveError as error:
-            begins = isinstance(error, _Begun) and is_locked(journal) and time.monotonic() < end
+            begins = isinstance(error, _Begun) and time.monotonic() - began < _patience(journal)
             if not begins and not path.exists():  # else it was finished meanwhile
                 raise
             time.sleep(PAUSE)
     return _from_file(path)
+
+
+def _patience(journal: Path) -> float:
+    """How long a journal without samples is waited for."""
+    if is_locked(journal):
+        return PATIENCE
+    try:
+        return GRACE if journal.stat().st_size == 0 else 0.0
+    except FileNotFoundError:  # it was finished, or discarded
+        return GRACE
 
 
 def _from_file(path: Path) -> Study:

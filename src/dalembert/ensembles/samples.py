@@ -155,6 +155,8 @@ def design(sampler: Any, n: int, ranges: Mapping[str, Any]) -> Samples:
     for i, (name, wanted) in enumerate(ranges.items()):
         if hasattr(wanted, "ppf"):
             columns[name] = np.asarray(wanted.ppf(unit[:, i]), dtype=float)
+            if np.isnan(columns[name]).any():
+                raise OptionError(f"design: the distribution of {name!r} has quantiles that are no numbers; are its parameters sound?")
             continue
         try:
             low, high = (float(x) for x in wanted)

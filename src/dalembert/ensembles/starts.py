@@ -29,7 +29,7 @@ def check_names(system: Any, names: tuple[str, ...]) -> None:
     known = known_names(system)
     for name in names:
         if name not in known:
-            raise UnknownNameError("samples: name", name, known)
+            raise UnknownNameError("name of samples", name, known)
 
 
 def known_names(system: Any) -> list[str]:
@@ -75,12 +75,11 @@ def _slices(system: Any, which: str) -> dict[str, slice]:
     return {name: slice(i, i + 1) for i, name in enumerate(system.column_names("q"))}
 
 
-def plain_starts(system: Any, samples: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """(q (n, nq), v (n, nv)) where samples are numbers of starts alone, and any finite numbers are a start; else None."""
-    columns = samples.columns
-    if columns is None or not all(name.partition(".")[0] in ("q0", "v0") for name in columns) or not system.any_numbers_start:
+def plain_starts(system: Any, columns: dict[str, np.ndarray], n: int, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """(q (n, nq), v (n, nv)) of columns of finite numbers, where any are a start, but for quaternions of length 1; else None."""
+    if not (system.any_numbers_start or system.any_numbers_with_quaternions_start):
         return None
-    n, states = len(samples), []
+    states = []
     for which, size in (("q0", system.nq), ("v0", system.nv)):
         parts = {name: column for name, column in columns.items() if name.partition(".")[0] == which}
         if which in parts and (len(parts) > 1 or parts[which].shape != (n, size)):
@@ -93,8 +92,13 @@ def plain_starts(system: Any, samples: Any, q0: Any, v0: Any) -> tuple[np.ndarra
                 if column.reshape(n, -1).shape[1] != part.stop - part.start:
                     return None
                 rows[:, part] = column.reshape(n, -1)
+        if which == "q0" and parts and not system.any_numbers_start:
+            try:
+                rows = np.array([system.check_q(row) for row in rows])
+            except DalembertError:  # each says why, by itself
+                return None
         states.append(rows)
-    return (states[0], states[1]) if all(np.isfinite(rows).all() for rows in states) else None
+    return states[0], states[1]
 
 
 def as_text(text: str) -> str:

@@ -128,9 +128,10 @@ class Study:
         """In a few lines."""
         words, counts = np.unique(self.status, return_counts=True)
         ended = ", ".join(f"{n} {word}" for word, n in sorted(zip(words.tolist(), counts.tolist(), strict=True), key=lambda x: -x[1]))
-        lines = [f"{self.meta.get('title', 'study')}: {len(self)} samples: {ended}"]
+        lines = [f"{self.meta.get('title', 'study')}: {_many(len(self), 'sample')}{': ' if ended else ''}{ended}"]
         if "seconds" in self.meta:
-            lines.append(f"  {self.meta['seconds']:.3g} s, {int(self.steps.sum())} steps, {self.meta.get('workers', 1)} workers")
+            took = f"{self.meta['seconds']:.3g} s, {_many(int(self.steps.sum()), 'step')}"
+            lines.append(f"  {took}, {_many(self.meta.get('workers', 1), 'worker')}")
         bad = np.flatnonzero(self.done & ~self.ok)
         lines += [f"  sample {i}: {_word(self._rows.code[i])}: {self.error[i]}" for i in bad[:3]]
         if len(bad) > 3:
@@ -151,6 +152,10 @@ class Study:
         from dalembert.ensembles.files import write_study
 
         write_study(self, path, overwrite)
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def _word(code: Any) -> str:

@@ -30,6 +30,8 @@ from dalembert.ensembles.samples import Samples, design, read_samples
 from dalembert.errors import ArchiveError, OptionError, UnknownNameError
 
 KEYS = ("model", "stepper", "h", "t_end", "save", "observe", "every", "compose", "ignore", "options", "samples")
+SAMPLE_KEYS = ("csv", "design", "n", "seed", "ranges")
+OWN = ("executor", "save", "workers", "overwrite", "progress", "names", "q0", "v0", "control")  # arguments of `ensemble`, no options
 DESIGNS = ("sobol", "halton", "latin-hypercube", "random", "grid")
 LARGEST = 2**24  # bytes of a file that tells of a study
 MOST = 10**8  # samples of a grid
@@ -48,7 +50,7 @@ def read_sweep(path: Any) -> dict[str, Any]:
         raise OptionError(f"{str(path)!r} is no TOML: {error}.") from None
     for key in found:
         if key not in KEYS:
-            raise UnknownNameError(f"{str(path)!r}: entry", key, KEYS)
+            raise UnknownNameError(f"entry of {str(path)!r}", key, KEYS)
     for key in ("model", "samples"):
         if key not in found:
             raise OptionError(f"{str(path)!r} has no entry {key!r}; expected model = ... and [samples].")
@@ -60,6 +62,9 @@ def read_sweep(path: Any) -> dict[str, Any]:
     ):
         if key in found and not isinstance(found[key], kind):
             raise OptionError(f"{str(path)!r}: {key} is {found[key]!r}; expected {word}.")
+    for key in found.get("options", {}):
+        if key in (*KEYS, *OWN):
+            raise OptionError(f"{str(path)!r}: [options] are those of the stepper, and {key!r} is none of them.")
     found["samples"] = samples_of(found["samples"], file.parent)
     found["observe"] = observers_of(found.get("observe", []))
     return found
@@ -69,7 +74,12 @@ def samples_of(given: Any, folder: Path) -> Samples:
     """Samples of the table [samples]."""
     if not isinstance(given, dict):
         raise OptionError("samples: expected a table [samples] with csv = ..., or design, n and [samples.ranges].")
+    for key in given:
+        if key not in SAMPLE_KEYS:
+            raise UnknownNameError("entry of [samples]", key, SAMPLE_KEYS)
     if "csv" in given:
+        if len(given) > 1:
+            raise OptionError(f"samples: csv and {sorted(set(given) - {'csv'})}; expected csv alone, or a design without it.")
         return _from_csv(folder / str(given["csv"]))
     told, seed = given.get("ranges", {}), given.get("seed", 0)
     if not isinstance(told, dict) or isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -77,7 +87,7 @@ def samples_of(given: Any, folder: Path) -> Samples:
     ranges = {name: _range(name, value) for name, value in told.items()}
     kind, n = given.get("design", "sobol"), given.get("n", 0)
     if kind not in DESIGNS:
-        raise UnknownNameError("samples: design", kind, DESIGNS)
+        raise UnknownNameError("design of samples", kind, DESIGNS)
     if kind == "grid":
         return _grid(ranges, n)
     return design(_sampler(kind, len(ranges), seed), n, ranges)
@@ -91,11 +101,15 @@ def _range(name: str, value: Any) -> Any:
         return value
     try:
         [(kind, (a, b))] = value.items()
+        a, b = float(a), float(b)
+        if not (np.isfinite([a, b]).all() and (b > 0.0 or kind == "uniform") and (a > 0.0 or kind != "lognormal")):
+            raise ValueError
         made = {"normal": lambda: stats.norm(a, b), "lognormal": lambda: stats.lognorm(b, scale=a), "uniform": lambda: (a, b)}[kind]
         return made()
     except (KeyError, TypeError, ValueError):
         raise OptionError(
-            f"samples: the range of {name!r} is {value!r}; expected [least, most], {{normal = [mean, deviation]}} or lognormal."
+            f"samples: the range of {name!r} is {value!r}; expected [least, most], {{normal = [mean, deviation > 0]}} or "
+            "{lognormal = [median > 0, deviation of the logarithm > 0]}."
         ) from None
 
 
@@ -129,10 +143,15 @@ def _grid(ranges: dict[str, Any], n: Any) -> Samples:
 def _from_csv(path: Path) -> Samples:
     try:
         with path.open(newline="", encoding="utf-8") as file:
-            names, *rows = list(csv.reader(file))
+            lines = list(csv.reader(file))
+        if not lines:
+            raise OptionError(f"{str(path)!r} is empty; expected a line of names and lines of as many numbers.")
+        names, *rows = lines
         return read_samples(np.array([[float(x) for x in row] for row in rows]).reshape(len(rows), len(names)), names)
     except OSError as error:
         raise ArchiveError(f"cannot read {str(path)!r}: {error.strerror}.") from None
+    except OptionError:
+        raise
     except (ValueError, UnicodeDecodeError) as error:
         raise OptionError(f"{str(path)!r}: expected a line of names and lines of as many numbers ({error}).") from None
 
@@ -147,5 +166,5 @@ def observers_of(given: Any) -> dict[str, Observer]:
         elif kind == "statistics" and of in SERIES:
             out[of] = Statistics(of)
         else:
-            raise UnknownNameError("observe", text, ["energy", *(f"statistics {name}" for name in SERIES)])
+            raise UnknownNameError("observer", text, ["energy", *(f"statistics {name}" for name in SERIES)])
     return out

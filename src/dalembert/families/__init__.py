@@ -32,7 +32,10 @@ class Family:
     compose: the system array for the weights of a composition, where the family's steps go by them.
     usable: a checkpoint whose notes beside the mechanics are put in order where they cannot be used.
     expect: writes into the state of a start what a run from there, as long as no control is held, cannot exceed.
-    starts: `start` and `expect` of many starts at once, (n, size); None where it cannot.
+    starts: `start` and `expect` of many starts at once, (n, size), on systems of their own (n, ...) or one that all share (1, ...);
+    None where it cannot.
+    vary: which numbers of the system array follow from values of the model, [(places (k,), numbers (n, k))], beside those that are values
+    themselves; see model/patch_many.py. energies: of states (n, nodes, ...) on systems (n, ...); values: the names that differ.
     call_functions: writes the address of forces given as functions into the system array.
     limit: the step that is certified at a state, limit_along: at every node of a run (its own h, or a smaller one to try).
     remedy: what to try when a step cannot be solved, from an advice and the step: a sentence.
@@ -66,6 +69,8 @@ class Family:
     corrects: bool = True  # what a step tells as its residual is the last correction relative to the velocity; else a relative residual
     expect: Callable[[Any, Array, Array, Array, Array], None] | None = None
     starts: Callable[[Any, Array, Array, Array], Array | None] | None = None
+    vary: Callable[[Any, dict[str, Array]], list[tuple[Array, Array]]] | None = None
+    energies: Callable[[Any, Array, Array, Array, Any], Array | None] | None = None
     call_functions: Callable[[Array, int], None] | None = None
     limit: Callable[[Any, Array, Array, str], float] | None = None
     limit_along: Callable[[str, Any], float] | None = None

@@ -13,6 +13,7 @@ from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.lagrangian import layout as at
 from dalembert.kernels.lagrangian import node
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
+from dalembert.kernels.many import NODES_OF_MANY, nodes_of_many
 
 
 def features(model: Any) -> set[str]:
@@ -46,19 +47,32 @@ def start(system: Array, q: Array, v: Array) -> Array:
     return state
 
 
-def starts(model: Any, system: Array, q: Array, v: Array) -> Array | None:
+def starts(model: Any, systems: Array, q: Array, v: Array) -> Array | None:
     """`start` of many starts of a system without constraints, (n, size); None where one of them has to be looked at by itself."""
     from dalembert.lagrangian.consistency import all_regular
 
-    if not all_regular(model, q, v):
+    first, count, size = int(systems[0, at.START]), int(systems[0, at.PARAMS]), int(systems[0, at.STATE])
+    params = systems[:, systems.shape[1] - count :]
+    if not all_regular(model, q, v, params):
         return None
-    params, first = system[len(system) - int(system[at.PARAMS]) :], int(system[at.START])
-    states = np.zeros((len(q), int(system[at.STATE])))
-    for state, x, y in zip(states, q, v, strict=True):
-        node.evaluate(first, np.concatenate([x, y, params]), state)
+    states, inputs = np.zeros((len(q), size)), np.concatenate([q, v, np.broadcast_to(params, (len(q), count))], axis=1)
+    for state, each in zip(states, np.ascontiguousarray(inputs), strict=True):
+        node.evaluate(first, each, state)
     found = np.empty((2, *q.shape))
-    _nodes(system, states, found[0], found[1])
+    if len(systems) == 1:
+        _nodes(systems[0], states, found[0], found[1])
+    else:
+        nodes = first_class(nodes_of_many, NODES_OF_MANY)
+        nodes(address_of(node.nodal, NODAL), np.array(systems), states, np.zeros(work_size(systems[0])), found[0], found[1])
     return states if np.isfinite(found[1]).all() else None
+
+
+def energies(model: Any, systems: Array, q: Array, v: Array, values: Any) -> Array:
+    """(n, nodes): (E(q, v) - E(q, 0)) + E(q, 0), each system with its own parameters."""
+    params = np.repeat(systems[:, systems.shape[1] - int(systems[0, at.PARAMS]) :], q.shape[1], axis=0)
+    numbers, flat = model.numbers.of(params), (q.reshape(-1, model.n), v.reshape(-1, model.n))
+    rest = numbers.energy(flat[0], np.zeros_like(flat[0]))
+    return ((numbers.energy(*flat) - rest) + rest).reshape(q.shape[:2])
 
 
 def _nodes(system: Array, states: Array, q: Array, v: Array) -> None:
@@ -104,6 +118,7 @@ FAMILY = Family(
     system=system,
     start=start,
     starts=starts,
+    energies=energies,
     nodal=node.nodal,
     hold=node.hold,
     ledger=node.ledger,

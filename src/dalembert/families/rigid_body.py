@@ -46,6 +46,11 @@ def interval_velocity(system: Array, states: Array) -> Array:
     return np.concatenate([omega, rotate(q_BP, drift_P) - cross(omega, system[at.COM : at.COM + 3])], axis=-1)
 
 
+def starts(model: Any, systems: Array, q: Array, v: Array) -> Array:
+    """`initial_state` of many starts."""
+    return body_arrays.initial_states(systems, q, v)
+
+
 def advise(model: Model, q: Array, v: Array, stepper: str):
     """Provable step sizes at a state, from the principal inertias about the reference point."""
     from dalembert.solvability.rigid_body import advise_rigid_body
@@ -88,6 +93,7 @@ FAMILY = Family(
     features=body_arrays.features,
     system=body_arrays.system_array,
     start=body_arrays.initial_state,
+    starts=starts,
     nodal=node.nodal,
     hold=node.hold,
     ledger=node.ledger,

@@ -13,7 +13,8 @@ from dalembert.kernels import lie_rk_account
 from dalembert.kernels.tree import account_layout as account
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree import node
-from dalembert.model import Model
+from dalembert.kernels.tree.rows_of_many import energies_of_many
+from dalembert.model import Model, patch_many
 from dalembert.model import compile_tree as arrays
 
 ACCOUNTED = frozenset({"forces", "damping", "limits", "drive"})  # gravity and springs have a potential, and momenta that they keep
@@ -24,6 +25,28 @@ def unpack(model: Model, system: Array, states: Array) -> dict[str, Array]:
     nq, nv = model.nq, model.nv
     v = states[:, nq : nq + nv]
     return {"q": states[:, :nq], "v": v, "v_interval": v, **ending(states, nq + nv + 1, nv)}
+
+
+def starts(model: Any, systems: Array, q: Array, v: Array) -> Array:
+    """`initial_state` of many starts."""
+    return np.concatenate([q, v, np.zeros((len(q), 1 + model.nv + account.SIZE))], axis=1)
+
+
+def vary(model: Any, columns: dict[str, Array]) -> list[tuple[Array, Array]]:
+    """Records of the links whose masses differ."""
+    return patch_many.masses(model, columns)
+
+
+def energies(model: Any, systems: Array, q: Array, v: Array, values: Any) -> Array | None:
+    """(n, nodes): kinetic and potential energy; None where what is fixed to the world has other weight."""
+    constant = patch_many.constant(model, values)
+    if constant is None:
+        return None
+    machines, nodes = q.shape[:2]
+    flat = np.ascontiguousarray(q.reshape(machines * nodes, -1)), np.ascontiguousarray(v.reshape(machines * nodes, -1))
+    kinetic, potential = np.empty(machines * nodes), np.empty(machines * nodes)
+    energies_of_many(np.array(systems), nodes, *flat, np.zeros(arrays.work_size(systems[0]) + 6), kinetic, potential, np.zeros((0, 6)))
+    return (kinetic + (potential + constant)).reshape(machines, nodes)
 
 
 def call_functions(system: Array, address: int) -> None:
@@ -77,6 +100,9 @@ FAMILY = Family(
     accounted=ACCOUNTED,
     account=account_of,
     call_functions=call_functions,
+    starts=starts,
+    vary=vary,
+    energies=energies,
     partial=True,
     rank=3,
 )

@@ -9,10 +9,11 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import ModelError, OptionError, UnsupportedError
 from dalembert.families import Family
-from dalembert.families.ceiling import ceiling, expect, fall, sources_of_energy
-from dalembert.families.tree import ACCOUNTED, call_functions, ending
+from dalembert.families.ceiling import expect, expect_rows
+from dalembert.families.tree import ACCOUNTED, call_functions, ending, energies, vary
 from dalembert.kernels._jit import NODAL, address_of, first_class
 from dalembert.kernels.loop import NODAL_ROWS, nodal_rows
+from dalembert.kernels.many import NODES_OF_MANY, nodes_of_many
 from dalembert.kernels.tree import layout as at
 from dalembert.kernels.tree.account_layout import DRIVE_BEFORE, SIZE
 from dalembert.kernels.tree.energy import momenta
@@ -50,22 +51,20 @@ def start(system: Array, q: Array, v: Array) -> Array:
     return state
 
 
-def starts(model: Any, system: Array, q: Array, v: Array) -> Array | None:
+def starts(model: Any, systems: Array, q: Array, v: Array) -> Array | None:
     """`start` and the ceiling of many starts, (n, size); None where one of them has to be looked at by itself."""
     count, nq, nv = len(q), model.nq, model.nv
-    if sources_of_energy(model, system):
-        return None
-    n, length = state_places(nq, nv, is_driven(system))
-    states, found = np.zeros((count, length)), np.empty((count, nv))
-    start_rows(
-        np.array(system), np.zeros(int(system[at.AT_FREE])), np.ascontiguousarray(q), np.ascontiguousarray(v), states, n.p, n.history
-    )
-    _nodes(system, states, np.empty((count, nq)), found)
+    n, length = state_places(nq, nv, is_driven(systems[0]))
+    states, found, systems = np.zeros((count, length)), np.empty((count, nv)), np.array(systems)
+    start_rows(systems, np.zeros(int(systems[0, at.AT_FREE])), np.ascontiguousarray(q), np.ascontiguousarray(v), states, n.p, n.history)
+    if len(systems) == 1:
+        _nodes(systems[0], states, np.empty((count, nq)), found)
+    else:
+        nodes = first_class(nodes_of_many, NODES_OF_MANY)
+        nodes(address_of(node.nodal, NODAL), systems, states, np.zeros(arrays.work_size(systems[0])), np.empty((count, nq)), found)
     if not (np.abs(found - v) <= 1e-4 * (np.abs(v) + np.abs(v).max(axis=1, initial=0.0, keepdims=True))).all():
         return None
-    height = fall(system)
-    for state, speed in zip(states, v, strict=True):
-        state[n.ceiling] = ceiling(0.5 * float(state[n.p : n.p + nv] @ speed) + height)
+    expect_rows(model, systems, q, v, states)
     return states
 
 
@@ -177,6 +176,8 @@ FAMILY = Family(
     usable=usable,
     expect=expect,
     starts=starts,
+    vary=vary,
+    energies=energies,
     call_functions=call_functions,
     limit=limit,
     limit_along=limit_along,

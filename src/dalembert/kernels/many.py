@@ -3,7 +3,7 @@
 from numba import types
 
 from dalembert.kernels._jit import ARRAY, kernel
-from dalembert.kernels.loop import ROW, STEP_INDEX, TABLE_START, run
+from dalembert.kernels.loop import ROW, STEP_INDEX, TABLE_START, call_nodal, run
 
 _MATRIX, _WHOLE, _NUMBER, _FLAG, _COUNTS = types.float64[:, ::1], types.int64, types.float64, types.boolean, types.int64[::1]
 MANY = types.void(
@@ -41,3 +41,14 @@ def run_many(
             table, states[s * rows : (s + 1) * rows], log[s * rows : (s + 1) * rows],
         )  # fmt: skip
         steps[s] = counter[STEP_INDEX]
+
+
+NODES_OF_MANY = types.void(_WHOLE, _MATRIX, _MATRIX, ARRAY, _MATRIX, _MATRIX)
+
+
+@kernel
+def nodes_of_many(nodal, systems, states, work, q, v):
+    """Configuration and velocity of recorded states, as many of each sample, one sample after the other."""
+    each = states.shape[0] // systems.shape[0]
+    for i in range(states.shape[0]):
+        call_nodal(nodal, systems[i // each], states[i], work, q[i], v[i])

@@ -35,10 +35,11 @@ def check_consistent(s: Lagrangian, stepper: Any, q: Array, v: Array) -> None:
     _refuse(s, rates[len(g) :], allowed[len(g) :], "pfaffian", "v0 violates it by")
 
 
-def all_regular(s: Lagrangian, q: Array, v: Array) -> bool:
-    """True where the first check above finds nothing at any of many starts, (n, nq)."""
-    mass = s.mass_matrix(q, v)
-    if not (np.isfinite(mass).all() and np.isfinite(s.energy(q, v)).all()):
+def all_regular(s: Lagrangian, q: Array, v: Array, params: Array) -> bool:
+    """True where the first check above finds nothing at any of many starts, (n, nq). params: of each (n, ...), or of all (1, ...)."""
+    numbers = s.numbers.of(np.broadcast_to(params, (len(q), params.shape[1])))
+    mass = numbers.mass(q, v)
+    if not (np.isfinite(mass).all() and np.isfinite(numbers.energy(q, v)).all()):
         return False
     size, least = np.abs(mass).max(axis=(1, 2)), np.linalg.svd(mass, compute_uv=False)[:, -1]
     return bool(((size > 0.0) & (least >= 1e-13 * size)).all())

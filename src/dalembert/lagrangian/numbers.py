@@ -13,12 +13,18 @@ from dalembert.lagrangian.formulas import Formulas
 
 
 class Numbers:
-    """Values at states q, v (n,) or (N, n), times t (scalar or (N,)), with the parameters put in."""
+    """Values at states q, v (n,) or (N, n), times t (scalar or (N,)), with the parameters put in: (k,), or (N, k) of each state."""
 
     def __init__(self, formulas: Formulas, params: Array):
         self.formulas, self.params = formulas, params
         self.n = formulas.n
         self._made: dict[str, Any] = {}
+
+    def of(self, params: Array) -> Numbers:
+        """The same formulas with other parameters; nothing is made anew."""
+        other = Numbers(self.formulas, params)
+        other._made = self._made
+        return other
 
     def _call(self, name: str, make: Callable[..., Any], q: Any, v: Any, t: Any = 0.0, u: Any = None) -> Array:
         if name not in self._made:
@@ -31,7 +37,7 @@ class Numbers:
         v, u = (np.zeros_like(rows) if a is None else np.broadcast_to(np.asarray(a, dtype=float), rows.shape) for a in (v, u))
         t = np.broadcast_to(np.asarray(t, dtype=float), (N,))
         shape = function.size_out(0)
-        p = np.repeat(self.params[:, None], N, axis=1)
+        p = self.params.T if self.params.ndim == 2 else np.repeat(self.params[:, None], N, axis=1)
         found = np.array(function.map(N)(rows.T, v.T, t[None, :], u.T, p)) if N else np.zeros((shape[0], 0))
         found = found.reshape(shape[0], N, shape[1]).transpose(1, 0, 2)
         found = found[..., 0] if shape[1] == 1 else found

@@ -94,7 +94,8 @@ class Lagrangian(System, kind="lagrangian"):
             if name not in self._sizes:
                 raise UnknownNameError("parameter", name, self._sizes)
             if size != self._sizes[name]:
-                raise OptionError(f"parameter {name!r} has the size {size}; expected {self._sizes[name]}, as when the system was made.")
+                wanted = "a number" if self._sizes[name] is None else f"{self._sizes[name]} numbers"
+                raise OptionError(f"parameter {name!r} is {values[name]!r}; expected {wanted}, as when the system was made.")
         other = object.__new__(Lagrangian)
         other.__dict__.update(self.__dict__)
         other.__dict__.pop("_numbers", None)
@@ -115,6 +116,12 @@ class Lagrangian(System, kind="lagrangian"):
     def value_names(self) -> tuple[str, ...]:
         """Names that `with_values` takes."""
         return tuple(self._sizes)
+
+    def alike(self, columns: Mapping[str, Any]) -> Any:
+        """(n,): finite parameters of the right sizes, whatever they are."""
+        found = [np.isfinite(column.reshape(len(column), -1)).all(axis=1) for column in columns.values()]
+        sizes = all(column.shape[1:] == (() if self._sizes[name] is None else (self._sizes[name],)) for name, column in columns.items())
+        return np.logical_and.reduce(found) & sizes
 
     @staticmethod
     def check_features(names: Any) -> tuple[str, ...]:

@@ -26,10 +26,15 @@ class AsSystem(System):
     @property
     def any_numbers_start(self: Any) -> bool:
         """Without loops, drives and quaternions, and where the mass matrix is never in doubt."""
+        turning = any(joint.coordinates.quaternion_slots() for joint in self.joints)
+        return not turning and self.any_numbers_with_quaternions_start
+
+    @property
+    def any_numbers_with_quaternions_start(self: Any) -> bool:
+        """Without loops and drives, and where the mass matrix is never in doubt."""
         from dalembert.model.definite import doubtful
 
-        turning = any(joint.coordinates.quaternion_slots() for joint in self.joints)
-        return not (self.driven or self._has_rows or turning or doubtful(self))
+        return not (self.driven or self._has_rows or doubtful(self))
 
     def constraint_errors(self: Any, q: Array, t: Any = 0.0) -> Array:
         """Residuals of the constraints on positions, (N, rows): loops, heights of rolling joints, drives."""

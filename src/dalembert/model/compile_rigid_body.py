@@ -133,3 +133,23 @@ def initial_state(system: Array, q: Array, v: Array) -> Array:
         state[at.LINEAR : at.LINEAR + 3] = system[at.MASS] * v_com
         state[at.DRIFT : at.DRIFT + 3] = v_com
     return state
+
+
+def initial_states(systems: Array, q: Array, v: Array) -> Array:
+    """`initial_state` of many starts, bit for bit, on systems of their own (n, ...) or one that all share (1, ...)."""
+    states = np.zeros((len(q), at.STATE_SIZE))
+    q_BP, com = systems[:, at.Q_BP : at.Q_BP + 4], systems[:, at.COM : at.COM + 3]
+    pivoted = systems[0, at.PIVOTED] != 0
+    q_WB = quat_mul(systems[:, at.Q_W0 : at.Q_W0 + 4], q) if pivoted else q[:, 3:]
+    q_WP = quat_mul(q_WB, np.broadcast_to(q_BP, (len(q), 4)))
+    states[:, at.Q : at.Q + 4] = q_WP / np.array([np.linalg.norm(x) for x in q_WP])[:, None]
+    turns = [matrix(x).T for x in (q_BP[:1] if (q_BP == q_BP[0]).all() else q_BP)]
+    omega_P = np.array([turns[min(k, len(turns) - 1)] @ w[:3] for k, w in enumerate(v)])
+    states[:, at.ANGULAR : at.ANGULAR + 3] = systems[:, at.INERTIA : at.INERTIA + 3] * omega_P
+    states[:, at.RATE : at.RATE + 3] = omega_P
+    if not pivoted:
+        v_com = rotate(q_WB, v[:, 3:] + cross(v[:, :3], com))
+        states[:, at.X : at.X + 3] = q[:, :3] + rotate(q_WB, np.broadcast_to(com, (len(q), 3)))
+        states[:, at.LINEAR : at.LINEAR + 3] = systems[:, at.MASS : at.MASS + 1] * v_com
+        states[:, at.DRIFT : at.DRIFT + 3] = v_com
+    return states

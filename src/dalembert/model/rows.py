@@ -40,7 +40,7 @@ class StateRows:
         self.size = work_size(tree.system)
         free = {j.child for j in model.joints if j.kind == "free"}
         self.bodies = np.concatenate([_record(b, tree.places[b.name], b.name in free) for b in model.bodies])
-        self.constant = _constant(model, tree.places)
+        self.constant = fixed_energy(model, tree.places)
 
     def _rows(self, q: Array, v: Array | None = None) -> tuple[Array, Array, tuple[int, ...]]:
         """q and v as matrices of one row per state, and the shape of the states."""
@@ -111,7 +111,7 @@ def _record(body: Body, place: Place, free: bool) -> Array:
     return r
 
 
-def _constant(model: Model, places: dict[str, Place]) -> float:
+def fixed_energy(model: Model, places: dict[str, Place]) -> float:
     """Potential energy of the bodies that are fixed to the world, and of the forces between them."""
 
     def where(body: str, point: Any) -> Array:

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import ModelError, UnknownNameError
+from dalembert.model import alike
 from dalembert.model.features import acting
 from dalembert.model.loops import ACTING, Loop
 from dalembert.model.motors import Motor
@@ -51,6 +52,10 @@ class Values:
         """Names that `with_values` takes."""
         parts = (f"{name}.{what}" for store in STORES for name in getattr(self, store) for what in _values(self, store, name))
         return ("gravity", *dict.fromkeys(parts))
+
+    def alike(self: Any, columns: Mapping[str, Any]) -> Any:
+        """(n,): which of many machines with other values differ in numbers alone: model/alike.py."""
+        return alike.alike(self, columns)
 
     @property
     def origin(self: Any) -> Any:

@@ -10,7 +10,10 @@ SHOW_AFTER_SECONDS = 1.0
 
 
 class Progress:
-    """A Rich progress bar that appears once a run has taken a second. wanted: True, False, or None (only in a terminal)."""
+    """A Rich progress bar that appears once a run has taken a second. wanted: True, False, or None (only in a terminal).
+
+    h: time of one of what is counted, s; 0: it has none.
+    """
 
     def __init__(self, wanted: bool | None, what: str, start: int, total: int, h: float):
         self.on = sys.stderr.isatty() if wanted is None else wanted
@@ -29,7 +32,8 @@ class Progress:
             if time.perf_counter() - self.began < SHOW_AFTER_SECONDS:
                 return
             self._open()
-        self.bar.update(self.task, completed=done, simulated=f"t = {done * self.h:.6g} s")
+        told = f"t = {done * self.h:.6g} s" if self.h else f"{done} of {self.total}"
+        self.bar.update(self.task, completed=done, simulated=told)
 
     def _open(self) -> None:
         from rich.console import Console
