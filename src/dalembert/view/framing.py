@@ -39,6 +39,7 @@ class Frame(NamedTuple):
     follows: bool
     kept: Array  # (bodies,) bool: bodies that stay in the picture
     level: bool = False  # it follows along a floor
+    points: Array = NOWHERE  # (n, 3): what the frame was put around, relative to `middle`
 
     def middle(self, centres: Array) -> Array:
         """What the camera goes with: the mean of the centres of mass (..., bodies, 3) of the kept bodies; 0 if it stands."""
@@ -73,11 +74,11 @@ def frame_of(
         middle = middle * [1.0, 1.0, 0.0]
     fixed, moving = (_box(x, size, view, ground) for x in (shown, shown - middle))
     if fixed[1] > FOLLOW_AT * moving[1]:
-        return Frame(*moving, True, kept, ground is not None)
+        return Frame(*moving, True, kept, ground is not None, (shown - middle).reshape(-1, 3))
     around = _near(np.concatenate([_corners(parts[-1], np.eye(4)[None]), room[None]], axis=1), shown)
     if around.shape[1]:
         fixed = _box(np.concatenate([shown.reshape(1, -1, 3), around], axis=1), size, view, ground)
-    return Frame(*fixed, False, kept)
+    return Frame(*fixed, False, kept, points=np.concatenate([shown.reshape(-1, 3), around.reshape(-1, 3)]))
 
 
 def _sorted_by_body(pieces: list[Piece], n: int) -> list[list[Piece]]:

@@ -1,0 +1,112 @@
+"""An eye: a window in memory that holds triangles, which are moved rather than made anew, and tells colours and depths of what is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.view.meshes import Mesh
+from dalembert.view.render.backend import new_plotter, quiet
+from dalembert.view.render.camera import Camera
+
+CREASE = 32.0  # degrees: edges that are sharper stay sharp
+LIGHTS = ((1.0, 0.78), (0.0, 0.38))  # of key and fill: only the key glints, brightness
+
+
+class Eye:
+    """size: width and height in pixels. `depth` of `shot` is inf where nothing is seen."""
+
+    def __init__(self, size: tuple[int, int]):
+        self.size, self.plotter = size, new_plotter(size)
+        self.bodies: list[tuple[int, Any]] = []
+        self.see_through = False
+
+    def close(self) -> None:
+        """Give the window back."""
+        self.plotter.close()
+
+    def add_machine(self, meshes: Sequence[Mesh], lit: bool = True) -> None:
+        """One actor for all triangles of a body that have one opacity."""
+        found: dict[tuple[int, float], list[Mesh]] = {}
+        for mesh in meshes:
+            if len(mesh.triangles):
+                found.setdefault((mesh.body, mesh.opacity), []).append(mesh)
+        for (body, opacity), mine in sorted(found.items(), key=lambda x: -x[0][1]):
+            actor = self.add(surface(mine), opacity=opacity, lit=lit)
+            self.bodies.append((body, actor))
+
+    def add(self, data: Any, opacity: float = 1.0, lit: bool = True, name: str | None = None) -> Any:
+        """Triangles with a colour each ("rgb"); those of a name replace those that had it."""
+        self.see_through |= opacity < 1.0
+        look = {"ambient": 0.36, "diffuse": 0.72, "specular": 0.22, "specular_power": 28.0} if lit else {"lighting": False}
+        actor = self.plotter.add_mesh(
+            data, scalars="rgb", rgb=True, opacity=opacity, name=name, show_scalar_bar=False, reset_camera=False, render=False, **look
+        )
+        actor.prop.interpolation = "Phong" if lit else "Flat"
+        return actor
+
+    def add_lights(self, directions: Sequence[Array]) -> None:
+        """Key and fill, from far away."""
+        from pyvista import Light
+
+        for (glint, brightness), towards in zip(LIGHTS, directions, strict=True):
+            light = Light(position=tuple(towards), focal_point=(0, 0, 0), intensity=brightness, light_type="scene light", color="white")
+            light.specular_color = "white" if glint else "black"
+            self.plotter.add_light(light)
+
+    def occlude(self, radius: float) -> None:
+        """Corners and gaps are darker: ambient occlusion within a radius, m."""
+        with quiet():
+            self.plotter.enable_ssao(radius=radius, bias=0.02 * radius, kernel_size=24, blur=True)
+
+    def place(self, poses: Array) -> None:
+        """Move the bodies to poses (bodies, 4, 4)."""
+        for body, actor in self.bodies:
+            if body >= 0:
+                actor.user_matrix = poses[body]
+
+    def look(self, camera: Camera, near: float, far: float, half: float | None = None) -> None:
+        """Look from a camera at what is between two depths; half: along parallel rays, at so much above and below the middle, m."""
+        c = self.plotter.camera
+        c.position, c.focal_point, c.up = tuple(camera.position), tuple(camera.focus), tuple(camera.up)
+        c.parallel_projection = half is not None
+        if half is not None:
+            c.parallel_scale = half
+        else:
+            c.view_angle = camera.angle
+        self.near, self.far, self.parallel = near, far, half is not None
+
+    def shot(self, white: bool = False) -> tuple[Array, Array]:
+        """Colours (height, width, 3), uint8, on black or white, and depth (height, width) in m, float32, of what can not be seen through."""
+        self.plotter.set_background("white" if white else "black")
+        with quiet():
+            self.plotter.camera.clipping_range = (self.near, self.far)
+            self.plotter.render_window.Render()
+            colours = self.plotter.screenshot(None, return_img=True)
+        return colours, self._depth()
+
+    def _depth(self) -> Array:
+        from vtkmodules.util.numpy_support import vtk_to_numpy
+        from vtkmodules.vtkCommonCore import vtkFloatArray
+
+        values = vtkFloatArray()
+        self.plotter.render_window.GetZbufferData(0, 0, self.size[0] - 1, self.size[1] - 1, values)
+        z = vtk_to_numpy(values).reshape(self.size[::-1])[::-1]
+        near, far = self.near, self.far
+        depth = near + z * (far - near) if self.parallel else near * far / (far - z * (far - near))
+        return np.where(z < 1.0, depth, np.inf).astype(np.float32)
+
+
+def surface(meshes: Sequence[Mesh]) -> Any:
+    """Triangles of some meshes as one, with normals that are smooth but for creases."""
+    from pyvista import PolyData
+
+    starts = np.cumsum([0, *(len(m.points) for m in meshes)])
+    points = np.concatenate([m.points for m in meshes])
+    triangles = np.concatenate([m.triangles + k for m, k in zip(meshes, starts, strict=False)])
+    data = PolyData.from_regular_faces(points, triangles)
+    data.cell_data["rgb"] = np.round(255.0 * np.clip(np.concatenate([m.colours for m in meshes]), 0.0, 1.0)).astype(np.uint8)
+    return data.compute_normals(cell_normals=False, split_vertices=True, feature_angle=CREASE, consistent_normals=False)
