@@ -356,7 +356,11 @@ class Trajectory:
         return picture_trajectory(self, path, **options)
 
     def animate(self, path: Any, **options: Any) -> Any:
-        """A GIF of the moving bodies. Options: fps, seconds (of playing time), size (pixels), max_frames; see `view.animate`."""
+        """A GIF of the moving bodies, or a film (.mp4, .webm) of them in light and shadow; returns the path that was written.
+
+        Options: fps, speed or seconds (of playing time), size (pixels), max_frames, renderer ("auto", "painter", "pyvista"), progress; by
+        PyVista also theme, camera, trails, contacts, frames as in `picture`. See `view.animate`.
+        """
         self.model.needs_bodies("animate")
         from dalembert.view.animate import animate_trajectory
 

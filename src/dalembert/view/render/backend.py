@@ -48,7 +48,7 @@ def new_plotter(size: tuple[int, int]) -> Any:
     import pyvista
 
     with quiet():
-        plotter = pyvista.Plotter(off_screen=True, window_size=list(size), lighting=None, theme=pyvista.themes.Theme())
+        plotter: Any = pyvista.Plotter(off_screen=True, window_size=list(size), lighting=None, theme=pyvista.themes.Theme())
         plotter.disable_anti_aliasing()
         plotter.render_window.SetMultiSamples(0)
         plotter.set_background("black")

@@ -71,7 +71,7 @@ def checked_camera(given: Any) -> Camera | str:
     try:
         position, focus, up = (np.array(x, dtype=float).reshape(3) for x in given)
     except (TypeError, ValueError):
-        raise OptionError(f"camera = {given!r}; expected one of {', '.join(VIEWS)}, or (position, focus, up), each of three numbers.") from None
+        raise OptionError(f"camera = {given!r}; expected one of {', '.join(VIEWS)}, or (position, focus, up), of 3 numbers each.") from None
     if not all(np.isfinite(x).all() for x in (position, focus, up)):
         raise OptionError(f"camera = {given!r} is not finite; expected (position, focus, up) in m.")
     if not np.linalg.norm(np.cross(up, position - focus)) > 1e-9 * np.linalg.norm(up) * np.linalg.norm(position - focus):

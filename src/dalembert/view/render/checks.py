@@ -64,11 +64,10 @@ def checked_finite(q: Array, times: Array) -> None:
         raise OptionError(f"the state at t = {times[bad][0]:g} s is not finite: there is nothing to draw; choose an earlier time.")
 
 
-def checked_switch(what: str, value: Any) -> bool:
-    """True or False."""
+def check_switch(what: str, value: Any) -> None:
+    """OptionError unless it is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise OptionError(f"{what} = {value!r}; expected True or False.")
-    return bool(value)
 
 
 def _number(x: Any) -> float:

@@ -80,7 +80,7 @@ class Eye:
         self.near, self.far, self.parallel = near, far, half is not None
 
     def shot(self, white: bool = False) -> tuple[Array, Array]:
-        """Colours (height, width, 3), uint8, on black or white, and depth (height, width) in m, float32, of what can not be seen through."""
+        """Colours (height, width, 3), uint8, on black or white, and depth (height, width) in m, float32, of what is not seen through."""
         self.plotter.set_background("white" if white else "black")
         with quiet():
             self.plotter.camera.clipping_range = (self.near, self.far)

@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.view.canvas import rgb
 from dalembert.view.render.camera import Camera
-from dalembert.view.render.layers import over, plain
+from dalembert.view.render.layers import Pixels, over, plain
 from dalembert.view.render.themes import Theme
 from dalembert.view.stage import round_length
 
@@ -25,7 +25,7 @@ class Floor:
 
     def __init__(self, camera: Camera, size: tuple[int, int], middle: Array, extent: float, height: float, theme: Theme, ground: bool):
         self.height, self.theme = height, theme
-        self.places: Array | None = None  # of its points as the light sees them
+        self.places: Pixels | None = None  # of its points as the light sees them
         rays = camera.rays(*size)
         depth = (height - camera.position[2]) / np.where(np.abs(rays[..., 2]) > 1e-9, rays[..., 2], 1e-9)
         self.hit = (depth > 0.0) & (depth < 1e4 * extent)
@@ -38,7 +38,7 @@ class Floor:
         lines = self._grid(round_length(extent / 4.0), size[1] / (2.0 * camera.slope), depth, rays)
         self.layer = over(plain(rgb(theme.grid[0]) / 255.0, theme.grid[1] * self.fade * lines), self.layer)
 
-    def _grid(self, spacing: float, pixels: float, depth: Array, rays: Array) -> Array:
+    def _grid(self, spacing: float, pixels: float, depth: Pixels, rays: Pixels) -> Pixels:
         """How much of each pixel the lines cover; pixels: per m at depth 1."""
         out = np.zeros(depth.shape, dtype=np.float32)
         per_metre = pixels / depth  # across the view; along it the floor is seen at a slant
@@ -53,8 +53,8 @@ class Floor:
             out = np.maximum(out, near * np.clip(0.5 * WIDTH + 0.5 - off * scale, 0.0, 1.0))
         return out
 
-    def shaded(self, light: Any, shade: Array, showing: float = 1.0) -> Array:
-        """How much darker the floor is (height, width), by the shadow `shade` that `light` sees; showing: of something that shows so much."""
+    def shaded(self, light: Any, shade: Pixels, showing: float = 1.0) -> Pixels:
+        """How much darker the floor is (height, width), by the shadow that `light` sees; showing: of something that shows so much."""
         if self.places is None:
             self.places = light.places(self.points[self.fade > 0.0])
         out = np.zeros(self.fade.shape, dtype=np.float32)

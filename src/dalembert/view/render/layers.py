@@ -1,43 +1,44 @@
 """Layers of a picture: colours that are multiplied by how much they show, (height, width, 4), from 0 to 1, float32.
 
-    top over bottom = top + (1 - a_top) bottom
+top over bottom = top + (1 - a_top) bottom
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.arrays import Array
-
+Pixels = NDArray[Any]  # float32, or bytes
 FINE = 2  # pixels drawn per pixel shown, each way
 
 
-def over(top: Array, bottom: Array) -> Array:
+def over(top: Pixels, bottom: Pixels) -> Pixels:
     """One layer on another."""
     return top + (1.0 - top[..., 3:]) * bottom
 
 
-def plain(colour: Array, shows: Array) -> Array:
+def plain(colour: Pixels, shows: Pixels) -> Pixels:
     """A layer of one colour (3,), or of (height, width, 3), of which `shows` (height, width) is seen."""
     shown = np.asarray(shows, dtype=np.float32)[..., None]
     return np.concatenate([np.asarray(colour, dtype=np.float32) * shown, shown], axis=-1)
 
 
-def smaller(image: Array) -> Array:
+def smaller(image: Pixels) -> Pixels:
     """Means of squares of FINE x FINE pixels, float32; bytes become numbers from 0 to 1."""
     wide = np.uint16 if image.dtype == np.uint8 else np.float32
     total = sum(image[i::FINE, j::FINE].astype(wide) for i in range(FINE) for j in range(FINE))
     return np.asarray(total, dtype=np.float32) * np.float32(1.0 / FINE**2 / (255.0 if image.dtype == np.uint8 else 1.0))
 
 
-def nearest(depth: Array) -> Array:
+def nearest(depth: Pixels) -> Pixels:
     """The smallest depth in each square of FINE x FINE pixels."""
     parts = [depth[i::FINE, j::FINE] for i in range(FINE) for j in range(FINE)]
     return np.minimum.reduce(parts)
 
 
-def matted(on_black: Array, depth: Array, on_white: Array | None = None) -> Array:
+def matted(on_black: Pixels, depth: Pixels, on_white: Pixels | None = None) -> Pixels:
     """A layer of what an eye saw: what is not there is known by its depth, or, where something is seen through, by two backgrounds.
 
     Seen on black c a, on white c a + (1 - a): their difference is 1 - a.
@@ -51,7 +52,7 @@ def matted(on_black: Array, depth: Array, on_white: Array | None = None) -> Arra
     return np.concatenate([colour, shows[..., None]], axis=-1)
 
 
-def as_bytes(layer: Array, transparent: bool) -> NDArray[np.uint8]:
+def as_bytes(layer: Pixels, transparent: bool) -> NDArray[np.uint8]:
     """(height, width, 3), or (height, width, 4) with colours that are not multiplied, as files have them."""
     if not transparent:
         return np.round(255.0 * np.clip(layer[..., :3], 0.0, 1.0)).astype(np.uint8)

@@ -114,8 +114,9 @@ def contact_forces(rows: Any, extent: float, colour: str) -> list[Mesh]:
     if not most > 0.0:
         return []
     drawn = (size > WEAK * most) & np.isfinite(place).all(axis=1)
-    scale = extent * min(1.0, np.sqrt(CROWD / max(np.count_nonzero(drawn), 1)))
-    arrows = [arrow(p, j / most * LONGEST * scale, 0.0045 * scale, rgb(colour) / 255.0) for p, j in zip(place[drawn], impulse[drawn], strict=True)]
+    scale = extent * float(np.sqrt(min(CROWD / int(drawn.sum()), 1.0)))
+    along, paint = impulse[drawn] / most * LONGEST * scale, rgb(colour) / 255.0
+    arrows = [arrow(p, a, 0.0045 * scale, paint) for p, a in zip(place[drawn], along, strict=True)]
     return [mesh for made in arrows for mesh in made]
 
 

@@ -10,7 +10,7 @@ Layers are put on each other as images are (layers.py): earlier exposures never 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from dalembert.view.render import overlays
 from dalembert.view.render.camera import Camera, axes_of, fitted
 from dalembert.view.render.eye import Eye, surface
 from dalembert.view.render.floor import Floor
-from dalembert.view.render.layers import FINE, as_bytes, matted, nearest, over, plain, smaller
+from dalembert.view.render.layers import FINE, Pixels, as_bytes, matted, nearest, over, plain, smaller
 from dalembert.view.render.shadow import Light
 from dalembert.view.render.themes import Theme
 from dalembert.view.room import Links, fills, room_edges
@@ -103,14 +103,17 @@ class Scene:
         points = points if len(points) else np.zeros((1, 3))
         self.extent = float(np.ptp(points, axis=0).max()) or 1.0
         below = points * [1.0, 1.0, 0.0] + [0.0, 0.0, self.frame.floor]
-        self.points = np.concatenate([points, below.mean(axis=0) + 0.5 * (below - below.mean(axis=0))])  # shadows may reach out of the picture
+        self.points = np.concatenate(
+            [points, below.mean(axis=0) + 0.5 * (below - below.mean(axis=0))]
+        )  # shadows may reach out of the picture
         self.camera = view if isinstance(view, Camera) else fitted(view, self.points, self.size)
 
     def _meshes(self, centres: Array) -> list[Mesh]:
         """Bodies and world; walls that would hide bodies are seen through; tilted planes as far as bodies get."""
         out = meshes_of(self.model, DETAIL if len(self.model.bodies) <= MANY else COARSE)
-        lowest = np.nanmin(centres[..., 2]) if centres.size else 0.0
-        out = [m._replace(opacity=min(m.opacity, GLASS)) if _hides(m, lowest) else m for m in out]
+        targets = centres.reshape(-1, 3)
+        targets = targets[np.isfinite(targets).all(axis=1)]
+        out = [m._replace(opacity=min(m.opacity, GLASS)) if _hides(m, self.camera.position, targets) else m for m in out]
         planes = [s for s in self.model.world_shapes if s.kind == "plane"]
         if planes:
             sizes = sizes_of(pieces_of(self.model))
@@ -125,8 +128,8 @@ class Scene:
         distance = float(np.linalg.norm(camera.position - camera.focus))
         self.eye.look(camera, NEAR * distance, FAR * distance)
         middle = 0.5 * (self.points.min(axis=0) + self.points.max(axis=0)) + away
-        bright, layers = np.ones(floor.fade.shape, dtype=np.float32), []
-        depth = None
+        bright: Pixels = np.ones(floor.fade.shape, dtype=np.float32)
+        layers, depth = [], None
         for k, moment in enumerate(moments):
             poses = with_world(moment.poses)
             self.light.see(poses, middle)
@@ -135,7 +138,7 @@ class Scene:
                 self.eye.occlude(0.06 * self.extent)
             layer, depth = self._bodies(poses, camera)
             layers.append(moment.shows * layer)
-        image = np.zeros((*bright.shape, 4), dtype=np.float32) if transparent else plain(self.theme.background(*self.size), np.ones_like(bright))
+        image = plain(self.theme.background(*self.size), np.zeros_like(bright) if transparent else np.ones_like(bright))
         image = over(plain(np.zeros(3), 1.0 - bright), over(floor.layer, image))
         for layer in layers:
             image = over(layer, image)
@@ -157,7 +160,7 @@ class Scene:
             self.floor = Floor(camera, self.size, middle[:2], self.extent, height, self.theme, self.ground is not None)
         return self.floor
 
-    def _bodies(self, poses: Array, camera: Camera) -> tuple[Array, Array]:
+    def _bodies(self, poses: Array, camera: Camera) -> tuple[Pixels, Pixels]:
         """Layer of the bodies, and depth in all pixels that were drawn."""
         self.eye.place(poses)
         colours, depth = self.eye.shot()
@@ -176,7 +179,7 @@ class Scene:
         muted = rgb(self.theme.muted) / 255.0
         return overlays.rods(links, 0.005 * self.extent, muted) + overlays.rods(self.room, 0.0025 * self.extent, muted)
 
-    def _marks(self, meshes: Sequence[Mesh], camera: Camera, distance: float, depth: Array) -> Array:
+    def _marks(self, meshes: Sequence[Mesh], camera: Camera, distance: float, depth: Pixels) -> Pixels:
         """Layer of what is drawn over the bodies: faint where they hide it."""
         if self.over is None:
             self.over = Eye(self.eye.size)
@@ -188,12 +191,18 @@ class Scene:
         return smaller(np.concatenate([colours.astype(np.float32) / 255.0 * shows[..., None], shows[..., None]], axis=-1))
 
 
-def _hides(mesh: Mesh, lowest: float) -> bool:
-    """Whether a closed piece of the world rises above the lowest centre of mass."""
-    return mesh.body < 0 and mesh.closed and float(mesh.points[:, 2].max()) > lowest
+def _hides(mesh: Mesh, eye: Array, targets: Array) -> bool:
+    """Whether the box around a closed piece of the world is between the eye and one of some points (n, 3), or around it."""
+    if mesh.body >= 0 or not mesh.closed or not len(mesh.points):
+        return False
+    along = targets - eye
+    along = np.where(np.abs(along) > 1e-12, along, 1e-12)
+    ends = np.stack([(mesh.points.min(axis=0) - eye) / along, (mesh.points.max(axis=0) - eye) / along])
+    enter, leave = ends.min(axis=0).max(axis=1), ends.max(axis=0).min(axis=1)
+    return bool(((enter <= leave) & (leave > 0.0) & (enter < 1.0)).any())
 
 
-def _facing(points: Array, towards: Array) -> Array:
+def _facing(points: Pixels, towards: Array) -> Pixels:
     """(height, width) from 0 to 1: whether surfaces at points (height, width, 3) look at the light; 1 where that is not known."""
     down, right = np.gradient(points, axis=(0, 1))
     normal = np.cross(down, right)

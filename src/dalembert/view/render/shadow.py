@@ -27,7 +27,8 @@ _PLACES = np.sqrt((np.arange(TAPS) + 0.5) / TAPS)[:, None] * np.stack([np.cos(_T
 
 
 class Light:
-    """The eye of the light. towards (3,): where it shines from, not straight from above; meshes: what throws shadows; size: half of what it sees, m."""
+    """The eye of the light. meshes: what throws shadows; towards (3,): where it shines from, not straight from above; size: half of what it
+    sees, m."""
 
     def __init__(self, meshes: Any, towards: Array, size: float):
         self.eye, self.towards, self.size = Eye((PIXELS, PIXELS)), towards / np.linalg.norm(towards), size

@@ -61,7 +61,8 @@ def _drawn(
     at = checks.checked_time(traj, t)
     times = np.append(checks.exposure_times(traj, exposures, at), at)
     points = overlays.trail_points(traj.model, trails)
-    contacts, frames, transparent = (checks.checked_switch(*x) for x in (("contacts", contacts), ("frames", frames), ("transparent", transparent)))
+    for what, value in (("contacts", contacts), ("frames", frames), ("transparent", transparent)):
+        checks.check_switch(what, value)
     q = configurations(traj, times)
     checks.checked_finite(q, times)
     poses, centres = traj.model.poses(q), overlays.centres_of(traj.model, q)

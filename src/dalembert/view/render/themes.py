@@ -12,7 +12,7 @@ from dalembert.view.canvas import rgb
 
 
 class Theme(NamedTuple):
-    """Colours '#rrggbb'. top, bottom: of the background; floor, grid: colour and how much it shows; shadow: part of the light that it takes."""
+    """Colours '#rrggbb'. top, bottom: of the background; floor, grid: colour and how much it shows; shadow: part of the light it takes."""
 
     top: str
     bottom: str
