@@ -331,24 +331,26 @@ class Trajectory:
 
         write_trajectory(self, path, overwrite=overwrite)
 
-    def plot(self, path: Any = None) -> Any:
+    def plot(self, path: Any = None, panels: Any = None, theme: str = "light") -> Any:
         """Energy, momentum, angular velocity on the momentum sphere; to a file if a path is given.
 
         Of a machine: errors of energy and of the momenta that the report judges, joint angles and velocities, energies, the solver's work,
         closing of loops or angular velocities, and the machine itself.
         Of a Lagrangian: coordinates, velocities, energy, momenta of the symmetries, residuals of the constraints, phase portrait.
+        panels: others than these, by name: "energy", "energy-error", "phase:elbow", "section:elbow=0.5", "account", ...; see `view.panels`.
+        theme: "light", "dark".
         """
         from dalembert.view.plots import plot_trajectory
 
-        return plot_trajectory(self, path)
+        return plot_trajectory(self, path, panels, theme)
 
     def picture(self, path: Any = None, **options: Any) -> Any:
         """An image of the machine in light and shadow, for papers: .png, or .pdf, .svg with the image in it. Without a path: a PIL image.
 
-        t: time, s (the end of the run); size: (1600, 1200) pixels; theme: "light", "dark", "paper"; camera: "iso", "front", "side", "top", or
-        (position, focus, up); exposures: how many earlier ones are seen, faint, or a list of their times; trails: bodies whose centres of
-        mass leave a path, or pairs (body, point in its frame); contacts: arrows of contact forces; frames: axes of the bodies; transparent:
-        no background. Needs PyVista (dalembert[view]); without it a plainer picture is drawn, with a warning.
+        t: time, s (the end of the run); size: (1600, 1200) pixels; theme: "light", "dark", "paper"; camera: "iso", "front", "side", "top",
+        or (position, focus, up); exposures: how many earlier ones are seen, faint, or a list of their times; trails: bodies whose centres
+        of mass leave a path, or pairs (body, point in its frame); contacts: arrows of contact forces; frames: axes of the bodies;
+        transparent: no background. Needs PyVista (dalembert[view]); without it a plainer picture is drawn, with a warning.
         """
         self.model.needs_bodies("picture")
         from dalembert.view.render import picture_trajectory

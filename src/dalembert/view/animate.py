@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -30,8 +30,18 @@ SHORTEST, LONGEST = 4.0, 10.0
 PATH_POINTS = 1200
 SUFFIXES = (".gif", ".mp4", ".webm")
 RENDERERS = ("auto", "painter", "pyvista")
-GIF, FILM = {"fps": 20, "size": (480, 480), "max_frames": 200}, {"fps": 30, "size": (1280, 720), "max_frames": 3600}
 LOOKS = ("theme", "camera", "trails", "contacts", "frames", "occlusion")  # options that only PyVista knows
+
+
+class Usual(NamedTuple):
+    """What is taken where nothing is said."""
+
+    fps: float
+    size: tuple[int, int]
+    max_frames: int
+
+
+GIF, FILM = Usual(20, (480, 480), 200), Usual(30, (1280, 720), 3600)
 
 
 def animate_trajectory(
@@ -61,18 +71,14 @@ def animate_trajectory(
     if unknown is not None:
         known = ("fps", "seconds", "size", "max_frames", "speed", "renderer", "progress", *LOOKS)
         raise UnknownNameError("option of animate", unknown, known)
-    traj, is_film = as_bodies(traj), target.suffix.lower() != ".gif"
-    target, is_film = _writable(target, is_film)
-    usual = FILM if is_film else GIF
-    rate, most = fps if fps is not None else usual["fps"], max_frames if max_frames is not None else usual["max_frames"]
-    pixels = (film.checked_film_size if is_film else lambda x: checked_size(x, 4096))(size if size is not None else usual["size"])
-    if speed is not None and seconds is not None:
-        raise OptionError(f"speed = {speed!r} and seconds = {seconds!r} both say how long the animation is; expected one of them.")
-    span = float(traj.t[-1] - traj.t[0])
-    if speed is not None:
-        seconds = max(span / _positive("speed", speed), 1e-3) if span > 0 else None
-    times, playing = film_times(traj.t, rate, seconds, most) if is_film else frame_times(traj.t, rate, seconds, most)
-    shown = len(times) / rate if is_film else 0.001 * playing * len(times)
+    target, is_film = _writable(target)
+    usual, traj = FILM if is_film else GIF, as_bodies(traj)
+    rate, most = usual.fps if fps is None else fps, usual.max_frames if max_frames is None else max_frames
+    given = usual.size if size is None else size
+    pixels = film.checked_film_size(given) if is_film else checked_size(given, 4096)
+    seconds = _playing(float(traj.t[-1] - traj.t[0]), speed, seconds)
+    times, duration = (film_times if is_film else frame_times)(traj.t, rate, seconds, most)
+    shown = 0.001 * duration * len(times)
     with drawer(traj, times, pixels, shown, renderer, is_film, look) as draw, Progress(progress, "drawing", 0, len(times), 1.0) as bar:
 
         def image(k: int) -> Image.Image:
@@ -82,18 +88,29 @@ def animate_trajectory(
         if is_film:
             film.write_film((image(k) for k in range(len(times))), target, pixels, float(rate))
         else:
-            write_file(target, gif_bytes(image, len(times), int(playing)))
+            write_file(target, gif_bytes(image, len(times), int(duration)))
     return target
 
 
-def _writable(target: Path, is_film: bool) -> tuple[Path, bool]:
-    """Where to write: a GIF beside it, with a warning, if films cannot be written."""
+def _writable(target: Path) -> tuple[Path, bool]:
+    """Where to write, and whether it is a film: a GIF beside it, with a warning, if films cannot be written."""
+    is_film = target.suffix.lower() != ".gif"
     problem = film.ffmpeg_problem() if is_film else ""
     if not problem:
         return target, is_film
     other = target.with_suffix(".gif")
     warnings.warn(f"animate: {problem}; {str(other)!r} is written instead of {target.name!r}.", stacklevel=4)
     return other, False
+
+
+def _playing(span: float, speed: float | None, seconds: float | None) -> float | None:
+    """Playing time, s, if one is given; span: that of the motion."""
+    if speed is None:
+        return seconds
+    if seconds is not None:
+        raise OptionError(f"speed = {speed!r} and seconds = {seconds!r} both say how long the animation is; expected one of them.")
+    pace = _positive("speed", speed)
+    return span / pace if span > 0 else None
 
 
 @contextmanager

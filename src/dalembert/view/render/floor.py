@@ -37,6 +37,7 @@ class Floor:
         self.layer = plain(rgb(theme.floor[0]) / 255.0, theme.floor[1] * self.fade * (1.0 if ground else 0.6))
         lines = self._grid(round_length(extent / 4.0), size[1] / (2.0 * camera.slope), depth, rays)
         self.layer = over(plain(rgb(theme.grid[0]) / 255.0, theme.grid[1] * self.fade * lines), self.layer)
+        self.ground = over(self.layer, plain(theme.background(*size), np.ones_like(self.fade)))  # on the background, in full light
 
     def _grid(self, spacing: float, pixels: float, depth: Pixels, rays: Pixels) -> Pixels:
         """How much of each pixel the lines cover; pixels: per m at depth 1."""

@@ -138,8 +138,10 @@ class Scene:
                 self.eye.occlude(0.06 * self.extent)
             layer, depth = self._bodies(poses, camera)
             layers.append(moment.shows * layer)
-        image = plain(self.theme.background(*self.size), np.zeros_like(bright) if transparent else np.ones_like(bright))
-        image = over(plain(np.zeros(3), 1.0 - bright), over(floor.layer, image))
+        if transparent:
+            image = over(plain(np.zeros(3), 1.0 - bright), floor.layer)
+        else:
+            image = floor.ground * bright[..., None]
         for layer in layers:
             image = over(layer, image)
         marks = [*over_all, *self._lines(moments[-1])]
@@ -158,6 +160,7 @@ class Scene:
             height = self.frame.floor + away[2]
             camera = self.camera.moved(away)
             self.floor = Floor(camera, self.size, middle[:2], self.extent, height, self.theme, self.ground is not None)
+            self.rays = camera.rays(*self.size)
         return self.floor
 
     def _bodies(self, poses: Array, camera: Camera) -> tuple[Pixels, Pixels]:
@@ -168,7 +171,7 @@ class Scene:
         small = nearest(depth)
         seen = np.isfinite(small)
         if seen.any():
-            points = camera.position.astype(np.float32) + np.where(seen, small, np.nan)[..., None] * camera.rays(*self.size)
+            points = camera.position.astype(np.float32) + np.where(seen, small, np.nan)[..., None] * self.rays
             facing = _facing(points, self.light.towards)[seen]
             layer[seen, :3] *= 1.0 - self.theme.shadow * (facing * self.light.on_bodies(points[seen]))[:, None]
         return layer, depth

@@ -15,11 +15,12 @@ from scipy.ndimage import gaussian_filter, map_coordinates
 from dalembert.arrays import Array
 from dalembert.view.render.camera import Camera
 from dalembert.view.render.eye import Eye
+from dalembert.view.render.layers import FINE, smaller
 
 PIXELS = 1024
 SHARP = 0.12
 DIM = 0.75  # how dark the shadow of something high is
-SMALL, LARGE = 3.0, 14.0  # pixels of the light
+SMALL, LARGE = 1.5, 7.0  # pixels of the shadow, FINE of the light's each way
 SPREAD, TAPS = 3.5, 16  # pixels of the light; a spiral of so many places
 BIAS = 9.0  # pixels of the light: nearer surfaces are the same one
 _TURN = np.arange(TAPS) * 2.399963  # the golden angle
@@ -50,14 +51,15 @@ class Light:
         return 0.5 * (PIXELS - 1) - half * p[..., 1], 0.5 * (PIXELS - 1) + half * p[..., 0], 4.0 * self.size - p[..., 2]
 
     def on_floor(self, floor: float) -> Array:
-        """(PIXELS, PIXELS) from 0 to 1 as the light sees the floor at a height."""
+        """From 0 to 1 as the light sees the floor at a height, in pixels that are FINE times as large."""
         seen = np.isfinite(self.depth)
         if not seen.any():
-            return np.zeros((PIXELS, PIXELS), dtype=np.float32)
+            return np.zeros((PIXELS // FINE, PIXELS // FINE), dtype=np.float32)
         along = self._floor_depth(floor) - np.where(seen, self.depth, 0.0)  # from what is seen to the floor behind it
         weight = np.where(seen, np.exp(-np.maximum(along * self.towards[2], 0.0) / (SHARP * self.size)), 0.0).astype(np.float32)
         weight[along < -0.01 * self.size], seen = 0.0, seen & (along > -0.01 * self.size)
-        return gaussian_filter(weight, SMALL) + DIM * gaussian_filter(seen.astype(np.float32) - weight, LARGE)
+        sharp = smaller(weight)
+        return np.asarray(gaussian_filter(sharp, SMALL) + DIM * gaussian_filter(smaller(seen) - sharp, LARGE, truncate=3.0))
 
     def _floor_depth(self, floor: float) -> Array:
         """(PIXELS, 1): depth at which the ray of a row meets the floor; rays of a row have one height, as right is level."""
@@ -66,8 +68,8 @@ class Light:
         return ((start - floor) / max(self.towards[2], 1e-9))[:, None]
 
     def places(self, points: Array) -> Array:
-        """(2, n): row and column of points (n, 3)."""
-        return np.stack(self._places(points)[:2])
+        """(2, n): row and column of points (n, 3) in what `on_floor` gives."""
+        return (np.stack(self._places(points)[:2]) + 0.5) / np.float32(FINE) - 0.5
 
     @staticmethod
     def at(shade: Array, places: Array) -> Array:
