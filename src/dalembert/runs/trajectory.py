@@ -348,9 +348,10 @@ class Trajectory:
         """An image of the machine in light and shadow, for papers: .png, or .pdf, .svg with the image in it. Without a path: a PIL image.
 
         t: time, s (the end of the run); size: (1600, 1200) pixels; theme: "light", "dark", "paper"; camera: "iso", "front", "side", "top",
-        or (position, focus, up); exposures: how many earlier ones are seen, faint, or a list of their times; trails: bodies whose centres
-        of mass leave a path, or pairs (body, point in its frame); contacts: arrows of contact forces; frames: axes of the bodies;
-        transparent: no background. Needs PyVista (dalembert[view]); without it a plainer picture is drawn, with a warning.
+        (azimuth, elevation) in degrees, or (position, focus, up); exposures: how many earlier ones are seen, faint, or a list of their
+        times; trails: bodies whose centres of mass leave a path, or pairs (body, point in its frame); contacts: arrows of contact forces;
+        frames: axes of the bodies; transparent: no background. Needs PyVista (dalembert[view]); without it a plainer picture is drawn,
+        with a warning.
         """
         self.model.needs_bodies("picture")
         from dalembert.view.render import picture_trajectory

@@ -6,6 +6,7 @@ films, and for a GIF where an option is given that only PyVista knows; else the 
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -79,10 +80,11 @@ def animate_trajectory(
     seconds = _playing(float(traj.t[-1] - traj.t[0]), speed, seconds)
     times, duration = (film_times if is_film else frame_times)(traj.t, rate, seconds, most)
     shown = 0.001 * duration * len(times)
-    with drawer(traj, times, pixels, shown, renderer, is_film, look) as draw, Progress(progress, "drawing", 0, len(times), 1.0) as bar:
+    pitch, drawn = float(times[-1] - times[0]) / max(len(times) - 1, 1), itertools.count(1)
+    with drawer(traj, times, pixels, shown, renderer, is_film, look) as draw, Progress(progress, "drawing", 0, len(times), pitch) as bar:
 
         def image(k: int) -> Image.Image:
-            bar.update(k)
+            bar.update(next(drawn))
             return draw(k)
 
         if is_film:

@@ -100,7 +100,7 @@ def test_bodies_throw_a_shadow_on_the_floor(pile):
     assert (grey & (image[..., 0] < 190)).sum() > 50
 
 
-@pytest.mark.parametrize("view", ["front", "side", "top", "iso"])
+@pytest.mark.parametrize("view", ["front", "side", "top", "iso", (200.0, -20.0), (10.0, 70.0)])
 def test_named_cameras_hold_the_whole_machine(swing, view):
     seen = colourful(pixels(swing, camera=view))
     assert seen.any()
@@ -141,7 +141,8 @@ def test_files_are_written_and_are_the_same_twice(suffix, swing, tmp_path):
         ({"t": "end"}, "t = 'end'"),
         ({"theme": "drak"}, "did you mean 'dark'"),
         ({"camera": "topp"}, "did you mean 'top'"),
-        ({"camera": (1, 2)}, "position, focus, up"),
+        ({"camera": (1, 2, 3)}, "position, focus, up"),
+        ({"camera": (30, 95)}, "elevation between -90 and 90"),
         ({"camera": ((0, 0, 1), (0, 0, 0), (0, 0, 1))}, "up points along the view"),
         ({"camera": ((0, 0, np.nan), (0, 0, 0), (0, 0, 1))}, "not finite"),
         ({"exposures": -1}, "exposures = -1"),

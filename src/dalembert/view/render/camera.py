@@ -19,7 +19,8 @@ from dalembert.view.canvas import camera as direction
 
 ANGLE = 22.0  # degrees, vertical: that of a lens that draws machines without much distortion
 MARGIN = 1.14
-VIEWS = {"iso": (35.0, 22.0), "front": (-90.0, 4.0), "side": (0.0, 4.0), "top": (-90.0, 89.9)}  # azimuth, elevation
+Angles = tuple[float, float]  # azimuth and elevation, degrees
+VIEWS: dict[str, Angles] = {"iso": (35.0, 22.0), "front": (-90.0, 4.0), "side": (0.0, 4.0), "top": (-90.0, 89.9)}
 
 
 class Camera(NamedTuple):
@@ -60,33 +61,47 @@ class Camera(NamedTuple):
         return self.slope * depth
 
 
-def checked_camera(given: Any) -> Camera | str:
-    """A camera, or the name of a view that is fitted to what there is to see."""
+def checked_camera(given: Any) -> Camera | Angles:
+    """A camera, or azimuth and elevation of one that is fitted to what there is to see."""
     if given is None:
-        return "iso"
+        return VIEWS["iso"]
     if isinstance(given, str):
         if given not in VIEWS:
-            raise OptionError(f"{unknown_name('camera', given, VIEWS)[:-1]}; or three points (position, focus, up).")
-        return given
+            raise OptionError(f"{unknown_name('camera', given, VIEWS)[:-1]}; or (azimuth, elevation), or (position, focus, up).")
+        return VIEWS[given]
     try:
-        position, focus, up = (np.array(x, dtype=float).reshape(3) for x in given)
+        parts = [np.array(x, dtype=float) for x in given]
     except (TypeError, ValueError):
-        raise OptionError(f"camera = {given!r}; expected one of {', '.join(VIEWS)}, or (position, focus, up), of 3 numbers each.") from None
-    if not all(np.isfinite(x).all() for x in (position, focus, up)):
+        parts = []
+    if [x.shape for x in parts] == [(), ()]:
+        return _checked_angles(given, float(parts[0]), float(parts[1]))
+    if [x.shape for x in parts] != [(3,), (3,), (3,)]:
+        names = ", ".join(VIEWS)
+        raise OptionError(
+            f"camera = {given!r}; expected {names}, (azimuth, elevation) in degrees, or (position, focus, up), of 3 numbers each."
+        )
+    position, focus, up = parts
+    if not all(np.isfinite(x).all() for x in parts):
         raise OptionError(f"camera = {given!r} is not finite; expected (position, focus, up) in m.")
     if not np.linalg.norm(np.cross(up, position - focus)) > 1e-9 * np.linalg.norm(up) * np.linalg.norm(position - focus):
         raise OptionError(f"camera = {given!r}: position and focus are one point, or up points along the view; expected others.")
     return Camera(position, focus, up)
 
 
-def axes_of(view: Camera | str) -> Array:
+def _checked_angles(given: Any, azimuth: float, elevation: float) -> Angles:
+    if not (np.isfinite(azimuth) and abs(elevation) < 90.0):
+        raise OptionError(f"camera = {given!r}; expected an azimuth and an elevation between -90 and 90, in degrees.")
+    return azimuth, elevation
+
+
+def axes_of(view: Camera | Angles) -> Array:
     """Rows right, up, eye."""
-    return view.axes if isinstance(view, Camera) else direction(*VIEWS[view])
+    return view.axes if isinstance(view, Camera) else direction(*view)
 
 
-def fitted(name: str, points: Array, size: tuple[int, int], angle: float = ANGLE) -> Camera:
-    """The camera of a named view from which all points (n, 3) are seen."""
-    axes = axes_of(name)
+def fitted(view: Angles, points: Array, size: tuple[int, int], angle: float = ANGLE) -> Camera:
+    """The camera in a direction from which all points (n, 3) are seen."""
+    axes = axes_of(view)
     p = points @ axes.T
     slopes = np.tan(0.5 * np.radians(angle)) * np.array([size[0] / size[1], 1.0]) / MARGIN
     middle = 0.5 * (p.min(axis=0) + p.max(axis=0))

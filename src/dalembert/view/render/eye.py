@@ -13,7 +13,7 @@ from dalembert.view.render.backend import new_plotter, quiet
 from dalembert.view.render.camera import Camera
 
 CREASE = 32.0  # degrees: edges that are sharper stay sharp
-LIGHTS = ((1.0, 0.78), (0.0, 0.38))  # of key and fill: only the key glints, brightness
+LIGHTS = ((1.0, 0.82), (0.0, 0.42))  # of key and fill: only the key glints, brightness
 
 
 class Eye:
@@ -41,7 +41,7 @@ class Eye:
     def add(self, data: Any, opacity: float = 1.0, lit: bool = True, name: str | None = None) -> Any:
         """Triangles with a colour each ("rgb"); those of a name replace those that had it."""
         self.see_through |= opacity < 1.0
-        look = {"ambient": 0.36, "diffuse": 0.72, "specular": 0.22, "specular_power": 28.0} if lit else {"lighting": False}
+        look = {"ambient": 0.40, "diffuse": 0.80, "specular": 0.22, "specular_power": 28.0} if lit else {"lighting": False}
         actor = self.plotter.add_mesh(
             data, scalars="rgb", rgb=True, opacity=opacity, name=name, show_scalar_bar=False, reset_camera=False, render=False, **look
         )

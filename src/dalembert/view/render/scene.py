@@ -23,7 +23,7 @@ from dalembert.view.ground import level_floor, with_world, world_pieces
 from dalembert.view.links import pieces_of
 from dalembert.view.meshes import WORLD_COLOUR, Mesh, mesh_of, meshes_of
 from dalembert.view.render import overlays
-from dalembert.view.render.camera import Camera, axes_of, fitted
+from dalembert.view.render.camera import Angles, Camera, axes_of, fitted
 from dalembert.view.render.eye import Eye, surface
 from dalembert.view.render.floor import Floor
 from dalembert.view.render.layers import FINE, Pixels, as_bytes, matted, nearest, over, plain, smaller
@@ -47,8 +47,8 @@ class Moment(NamedTuple):
 
 
 class Scene:
-    """poses (n, bodies, 4, 4) and centres of mass (n, bodies, 3): what will be shown; view: a camera or the name of one; extra (k, 3):
-    points that are seen as well; occlusion: corners and gaps are darker."""
+    """poses (n, bodies, 4, 4) and centres of mass (n, bodies, 3): what will be shown; view: a camera, or the direction of one that is
+    fitted; extra (k, 3): points that are seen as well; occlusion: corners and gaps are darker."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Scene:
         poses: Array,
         centres: Array,
         size: tuple[int, int],
-        view: Camera | str,
+        view: Camera | Angles,
         theme: Theme,
         extra: Array | None = None,
         occlusion: bool = True,
@@ -88,7 +88,7 @@ class Scene:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _frame(self, poses: Array, centres: Array, view: Camera | str, extra: Array | None) -> None:
+    def _frame(self, poses: Array, centres: Array, view: Camera | Angles, extra: Array | None) -> None:
         """Where the camera is, how large everything is, and where the floor is."""
         pieces, self.ground = pieces_of(self.model), level_floor(self.model)
         some = slice(None, None, max(len(poses) // 100, 1))
