@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,15 @@ from dalembert.view.render.camera import Camera
 
 CREASE = 32.0  # degrees: edges that are sharper stay sharp
 LIGHTS = ((1.0, 0.82), (0.0, 0.42))  # of key and fill: only the key glints, brightness
+MATTER = (0.40, 0.80, 0.22, 28.0)  # ambient, diffuse, specular light, and how sharp the glint is
+
+
+class Surface(NamedTuple):
+    """Triangles of a body (-1: the world) that have one opacity, as PyVista has them."""
+
+    body: int
+    data: Any
+    opacity: float
 
 
 class Eye:
@@ -23,30 +32,38 @@ class Eye:
         self.size, self.plotter = size, new_plotter(size)
         self.bodies: list[tuple[int, Any]] = []
         self.see_through = False
+        self.replaced: Any = None
 
     def close(self) -> None:
         """Give the window back."""
         self.plotter.close()
 
-    def add_machine(self, meshes: Sequence[Mesh], lit: bool = True) -> None:
-        """One actor for all triangles of a body that have one opacity."""
-        found: dict[tuple[int, float], list[Mesh]] = {}
-        for mesh in meshes:
-            if len(mesh.triangles):
-                found.setdefault((mesh.body, mesh.opacity), []).append(mesh)
-        for (body, opacity), mine in sorted(found.items(), key=lambda x: -x[0][1]):
-            actor = self.add(surface(mine), opacity=opacity, lit=lit)
-            self.bodies.append((body, actor))
+    def add_machine(self, surfaces: Sequence[Surface], lit: bool = True) -> None:
+        """One actor for each surface; what is seen through comes last."""
+        for found in sorted(surfaces, key=lambda x: -x.opacity):
+            self.bodies.append((found.body, self.add(found.data, found.opacity, lit)))
 
-    def add(self, data: Any, opacity: float = 1.0, lit: bool = True, name: str | None = None) -> Any:
-        """Triangles with a colour each ("rgb"); those of a name replace those that had it."""
+    def add(self, data: Any, opacity: float = 1.0, lit: bool = True) -> Any:
+        """Triangles with a colour each ("rgb")."""
+        from pyvista import Actor, DataSetMapper
+
         self.see_through |= opacity < 1.0
-        look = {"ambient": 0.40, "diffuse": 0.80, "specular": 0.22, "specular_power": 28.0} if lit else {"lighting": False}
-        actor = self.plotter.add_mesh(
-            data, scalars="rgb", rgb=True, opacity=opacity, name=name, show_scalar_bar=False, reset_camera=False, render=False, **look
-        )
-        actor.prop.interpolation = "Phong" if lit else "Flat"
+        mapper: Any = DataSetMapper(dataset=data)
+        mapper.SetColorModeToDirectScalars()
+        mapper.SetScalarModeToUseCellFieldData()
+        mapper.SelectColorArray("rgb")
+        actor = Actor(mapper=mapper)
+        look = actor.prop
+        look.interpolation, look.lighting, look.opacity = "Phong" if lit else "Flat", lit, opacity
+        look.ambient, look.diffuse, look.specular, look.specular_power = MATTER
+        self.plotter.renderer.AddActor(actor)
         return actor
+
+    def replace(self, data: Any) -> None:
+        """Triangles in the place of those that were here before."""
+        if self.replaced is not None:
+            self.plotter.renderer.RemoveActor(self.replaced)
+        self.replaced = self.add(data)
 
     def add_lights(self, directions: Sequence[Array]) -> None:
         """Key and fill, from far away."""
@@ -98,6 +115,15 @@ class Eye:
         near, far = self.near, self.far
         depth = near + z * (far - near) if self.parallel else near * far / (far - z * (far - near))
         return np.where(z < 1.0, depth, np.inf).astype(np.float32)
+
+
+def surfaces_of(meshes: Sequence[Mesh]) -> list[Surface]:
+    """One surface for all meshes of a body that have one opacity."""
+    found: dict[tuple[int, float], list[Mesh]] = {}
+    for mesh in meshes:
+        if len(mesh.triangles):
+            found.setdefault((mesh.body, mesh.opacity), []).append(mesh)
+    return [Surface(body, surface(mine), opacity) for (body, opacity), mine in found.items()]
 
 
 def surface(meshes: Sequence[Mesh]) -> Any:

@@ -24,7 +24,7 @@ from dalembert.view.links import pieces_of
 from dalembert.view.meshes import WORLD_COLOUR, Mesh, mesh_of, meshes_of
 from dalembert.view.render import overlays
 from dalembert.view.render.camera import Angles, Camera, axes_of, fitted
-from dalembert.view.render.eye import Eye, surface
+from dalembert.view.render.eye import Eye, surface, surfaces_of
 from dalembert.view.render.floor import Floor
 from dalembert.view.render.layers import FINE, Pixels, as_bytes, matted, nearest, over, plain, smaller
 from dalembert.view.render.shadow import Light
@@ -68,11 +68,12 @@ class Scene:
         across = np.array([axes[0, 0], axes[0, 1], 0.0])
         across, front = across / np.linalg.norm(across), np.cross(across, [0.0, 0.0, 1.0]) / np.linalg.norm(across)
         key, fill = -0.5 * across + 0.7 * front + [0, 0, 1.2], 0.9 * across + 0.55 * front + [0, 0, 0.35]
-        self.meshes = meshes = self._meshes(centres)
+        self.meshes = self._meshes(centres)
+        surfaces = surfaces_of(self.meshes)
         self.eye = Eye((FINE * size[0], FINE * size[1]))
-        self.eye.add_machine(meshes)
+        self.eye.add_machine(surfaces)
         self.eye.add_lights((key, fill))
-        self.light = Light(meshes, key, 0.55 * float(np.linalg.norm(np.ptp(self.points, axis=0))) + 0.05 * self.extent)
+        self.light = Light(surfaces, key, 0.55 * float(np.linalg.norm(np.ptp(self.points, axis=0))) + 0.05 * self.extent)
         self.over: Eye | None = None
         self.floor: Floor | None = None
 
@@ -187,7 +188,7 @@ class Scene:
         if self.over is None:
             self.over = Eye(self.eye.size)
             self.over.add_lights((self.light.towards, camera.axes[2]))
-        self.over.add(surface(meshes), name="marks")
+        self.over.replace(surface(meshes))
         self.over.look(camera, NEAR * distance, FAR * distance)
         colours, own = self.over.shot()
         shows = np.where(np.isfinite(own), np.where(own <= depth + 0.002 * self.extent, 1.0, BEHIND), 0.0).astype(np.float32)

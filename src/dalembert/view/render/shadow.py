@@ -7,14 +7,14 @@ on the bodies    a point is dark where the light sees something nearer; means ov
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.ndimage import gaussian_filter, map_coordinates
 
 from dalembert.arrays import Array
 from dalembert.view.render.camera import Camera
-from dalembert.view.render.eye import Eye
+from dalembert.view.render.eye import Eye, Surface
 from dalembert.view.render.layers import FINE, smaller
 
 PIXELS = 1024
@@ -28,12 +28,12 @@ _PLACES = np.sqrt((np.arange(TAPS) + 0.5) / TAPS)[:, None] * np.stack([np.cos(_T
 
 
 class Light:
-    """The eye of the light. meshes: what throws shadows; towards (3,): where it shines from, not straight from above; size: half of what it
-    sees, m."""
+    """The eye of the light. surfaces: what throws shadows; towards (3,): where it shines from, not straight from above; size: half of what
+    it sees, m."""
 
-    def __init__(self, meshes: Any, towards: Array, size: float):
+    def __init__(self, surfaces: Sequence[Surface], towards: Array, size: float):
         self.eye, self.towards, self.size = Eye((PIXELS, PIXELS)), towards / np.linalg.norm(towards), size
-        self.eye.add_machine([m for m in meshes if m.opacity == 1.0], lit=False)
+        self.eye.add_machine([s for s in surfaces if s.opacity == 1.0], lit=False)
         self.camera = Camera(4.0 * size * self.towards, np.zeros(3), np.array([0.0, 0.0, 1.0]))
         self.axes = self.camera.axes
 
