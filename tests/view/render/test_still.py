@@ -107,6 +107,19 @@ def test_named_cameras_hold_the_whole_machine(swing, view):
     assert not (seen[0].any() or seen[-1].any() or seen[:, 0].any() or seen[:, -1].any())
 
 
+def test_exposures_of_a_body_that_flies_away_are_all_in_the_picture():
+    """Ten sizes apart, so that a film would follow it."""
+    m = dal.Model("shot")
+    m.add_body("ball", 1.0, (0.4, 0.4, 0.4), shapes=[dal.Sphere(1.0)])
+    q = np.tile(m.neutral(), (4, 1))
+    q[:, 1] = (0.0, 20.0, 40.0, 60.0)
+    traj = dal.Trajectory.of_nodes(m, np.arange(4.0), q, np.zeros((4, m.nv)))
+    seen = pixels(traj, camera="side", exposures=[0.0, 1.0, 2.0], theme="paper", transparent=True, size=(480, 160))
+    blue = (seen[..., 2] > seen[..., 0] + 40) & (seen[..., 3] > 30)
+    columns = np.flatnonzero(blue.any(axis=0))
+    assert 1 + np.count_nonzero(np.diff(columns) > 5) == 4
+
+
 def test_bodies_of_files_keep_colour_and_opacity():
     m = dal.load_model(
         """<mujoco><worldbody><body><freejoint/><geom type="box" size=".2 .2 .2" rgba="1 0 0 1"/></body>
@@ -152,6 +165,7 @@ def test_files_are_written_and_are_the_same_twice(suffix, swing, tmp_path):
         ({"trails": 3}, "trails = 3"),
         ({"trails": [("lower", (0, 0))]}, "neither a name of a body"),
         ({"frames": "yes"}, "frames = 'yes'"),
+        ({"trail": ["lower"]}, "unknown option of picture 'trail'; did you mean 'trails'"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_sentence(options, words, swing, tmp_path):

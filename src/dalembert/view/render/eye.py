@@ -45,17 +45,21 @@ class Eye:
 
     def add(self, data: Any, opacity: float = 1.0, lit: bool = True) -> Any:
         """Triangles with a colour each ("rgb")."""
-        from pyvista import Actor, DataSetMapper
+        from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper
 
         self.see_through |= opacity < 1.0
-        mapper: Any = DataSetMapper(dataset=data)
+        mapper, actor = vtkPolyDataMapper(), vtkActor()
+        mapper.SetInputData(data)
         mapper.SetColorModeToDirectScalars()
         mapper.SetScalarModeToUseCellFieldData()
         mapper.SelectColorArray("rgb")
-        actor = Actor(mapper=mapper)
-        look = actor.prop
-        look.interpolation, look.lighting, look.opacity = "Phong" if lit else "Flat", lit, opacity
-        look.ambient, look.diffuse, look.specular, look.specular_power = MATTER
+        actor.SetMapper(mapper)
+        look = actor.GetProperty()
+        look.SetInterpolationToPhong()
+        look.SetLighting(lit)
+        look.SetOpacity(opacity)
+        for put, value in zip((look.SetAmbient, look.SetDiffuse, look.SetSpecular, look.SetSpecularPower), MATTER, strict=True):
+            put(value)
         self.plotter.renderer.AddActor(actor)
         return actor
 
@@ -81,9 +85,13 @@ class Eye:
 
     def place(self, poses: Array) -> None:
         """Move the bodies to poses (bodies, 4, 4)."""
+        from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
         for body, actor in self.bodies:
             if body >= 0:
-                actor.user_matrix = poses[body]
+                matrix = vtkMatrix4x4()
+                matrix.DeepCopy(poses[body].ravel())
+                actor.SetUserMatrix(matrix)
 
     def look(self, camera: Camera, near: float, far: float, half: float | None = None) -> None:
         """Look from a camera at what is between two depths; half: along parallel rays, at so much above and below the middle, m."""

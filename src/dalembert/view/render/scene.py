@@ -48,7 +48,7 @@ class Moment(NamedTuple):
 
 class Scene:
     """poses (n, bodies, 4, 4) and centres of mass (n, bodies, 3): what will be shown; view: a camera, or the direction of one that is
-    fitted; extra (k, 3): points that are seen as well; occlusion: corners and gaps are darker."""
+    fitted; extra (k, 3): points that are seen as well; occlusion: corners and gaps are darker; follow: the camera may go with bodies."""
 
     def __init__(
         self,
@@ -60,9 +60,10 @@ class Scene:
         theme: Theme,
         extra: Array | None = None,
         occlusion: bool = True,
+        follow: bool = True,
     ):
         self.model, self.size, self.theme, self.occlusion = model, size, theme, occlusion
-        self._frame(poses, centres, view, extra)
+        self._frame(poses, centres, view, extra, follow)
         self.links = Links(model)
         axes = self.camera.axes
         across = np.array([axes[0, 0], axes[0, 1], 0.0])
@@ -89,7 +90,7 @@ class Scene:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _frame(self, poses: Array, centres: Array, view: Camera | Angles, extra: Array | None) -> None:
+    def _frame(self, poses: Array, centres: Array, view: Camera | Angles, extra: Array | None, follow: bool) -> None:
         """Where the camera is, how large everything is, and where the floor is."""
         pieces, self.ground = pieces_of(self.model), level_floor(self.model)
         some = slice(None, None, max(len(poses) // 100, 1))
@@ -98,8 +99,9 @@ class Scene:
         if len(self.room) and not fills(self.room, centres[some]):
             self.room, self.ground = self.room[:0], None
         axes = axes_of(view)
-        self.frame = frame_of(self.model, pieces, poses[some], centres[some], self.size, axes, self.ground, self.room.reshape(-1, 3))
-        points = self.frame.points if extra is None else np.concatenate([self.frame.points, extra])
+        room = self.room.reshape(-1, 3)
+        self.frame = frame_of(self.model, pieces, poses[some], centres[some], self.size, axes, self.ground, room, follow)
+        points = self.frame.points if extra is None or self.frame.follows else np.concatenate([self.frame.points, extra])
         points = points[np.isfinite(points).all(axis=1)]
         points = points if len(points) else np.zeros((1, 3))
         self.extent = float(np.ptp(points, axis=0).max()) or 1.0

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from dalembert.arrays import Array
+from dalembert.errors import UnknownNameError
 from dalembert.runs.as_bodies import as_bodies
 from dalembert.view.meshes import Mesh
 from dalembert.view.picture import checked_path, new_picture, save_picture, styled, write_file
@@ -24,6 +25,7 @@ from dalembert.view.render.scene import Moment, Scene
 from dalembert.view.render.themes import Theme, find_theme
 
 SUFFIXES = (".png", ".pdf", ".svg")
+OPTIONS = ("t", "size", "theme", "camera", "exposures", "trails", "contacts", "frames", "transparent")
 FAINT, STRONG = 0.16, 0.5
 DPI = 300  # of the raster in a PDF or SVG file
 
@@ -40,8 +42,11 @@ def picture_trajectory(
     contacts: bool = True,
     frames: bool = False,
     transparent: bool = False,
+    **unknown: Any,
 ) -> Any:
     """See `Trajectory.picture`."""
+    if unknown:
+        raise UnknownNameError("option of picture", next(iter(unknown)), OPTIONS)
     target = None if path is None else checked_path(path, SUFFIXES)
     traj = as_bodies(traj)
     image = Image.fromarray(_drawn(traj, t, size, theme, camera, exposures, trails, contacts, frames, transparent))
@@ -72,7 +77,7 @@ def _drawn(
         return _painted(traj, q, poses, centres, size, problem)
     paths = _paths(traj, points, at)
     extra = np.concatenate([p.reshape(-1, 3) for p in paths]) if paths else None
-    with Scene(traj.model, poses, centres, size, view, look, extra) as scene:
+    with Scene(traj.model, poses, centres, size, view, look, extra, follow=False) as scene:
         marks = _marks(traj, scene, points, paths, poses[-1], at, look, contacts, frames)
         return scene.draw(_moments(poses, centres), marks, transparent)
 
