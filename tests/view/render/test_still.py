@@ -214,7 +214,7 @@ def test_nothing_is_said_on_the_error_stream(swing, capfd):
 
 
 def test_a_picture_takes_seconds_not_minutes(swing):
-    """Measured: 1 s of one thread at 960 x 720 by software; the bound is for a loaded machine."""
+    """Measured: 1.2 s of one thread at 960 x 720 by software; the bound is for a loaded machine."""
     swing.picture(size=(960, 720))
     began = time.process_time()
     swing.picture(size=(960, 720))
