@@ -331,16 +331,32 @@ class Trajectory:
 
         write_trajectory(self, path, overwrite=overwrite)
 
-    def plot(self, path: Any = None) -> Any:
+    def plot(self, path: Any = None, panels: Any = None, theme: str = "light") -> Any:
         """Energy, momentum, angular velocity on the momentum sphere; to a file if a path is given.
 
         Of a machine: errors of energy and of the momenta that the report judges, joint angles and velocities, energies, the solver's work,
         closing of loops or angular velocities, and the machine itself.
         Of a Lagrangian: coordinates, velocities, energy, momenta of the symmetries, residuals of the constraints, phase portrait.
+        panels: others than these, by name: "energy", "energy-error", "phase:elbow", "section:elbow=0.5", "account", ...; see `view.panels`.
+        theme: "light", "dark".
         """
         from dalembert.view.plots import plot_trajectory
 
-        return plot_trajectory(self, path)
+        return plot_trajectory(self, path, panels, theme)
+
+    def picture(self, path: Any = None, **options: Any) -> Any:
+        """An image of the machine in light and shadow, for papers: .png, or .pdf, .svg with the image in it. Without a path: a PIL image.
+
+        t: time, s (the end of the run); size: (1600, 1200) pixels; theme: "light", "dark", "paper"; camera: "iso", "front", "side", "top",
+        (azimuth, elevation) in degrees, or (position, focus, up); exposures: how many earlier ones are seen, faint, or a list of their
+        times; trails: bodies whose centres of mass leave a path, or pairs (body, point in its frame); contacts: arrows of contact forces;
+        frames: axes of the bodies; transparent: no background. Needs PyVista (dalembert[view]); without it a plainer picture is drawn,
+        with a warning.
+        """
+        self.model.needs_bodies("picture")
+        from dalembert.view.render import picture_trajectory
+
+        return picture_trajectory(self, path, **options)
 
     def page(self, path: Any) -> Any:
         """One self-contained HTML file: verdict, replay in space, diagrams, events, model, options, how to repeat the run."""
@@ -349,7 +365,11 @@ class Trajectory:
         return run_page(self, path)
 
     def animate(self, path: Any, **options: Any) -> Any:
-        """A GIF of the moving bodies. Options: fps, seconds (of playing time), size (pixels), max_frames; see `view.animate`."""
+        """A GIF of the moving bodies, or a film (.mp4, .webm) of them in light and shadow; returns the path that was written.
+
+        Options: fps, speed or seconds (of playing time), size (pixels), max_frames, renderer ("auto", "painter", "pyvista"), progress; by
+        PyVista also theme, camera, trails, contacts, frames as in `picture`. See `view.animate`.
+        """
         self.model.needs_bodies("animate")
         from dalembert.view.animate import animate_trajectory
 

@@ -1,38 +1,160 @@
-"""Animations: a GIF of the moving bodies, drawn from their shapes."""
+"""Animations: a GIF of the moving bodies, drawn from their shapes, or a film (.mp4, .webm) of them in light and shadow.
+
+renderer "painter": parallel rays, plain, quick, needs nothing but NumPy. "pyvista": light and shadow (view/render/). "auto": PyVista for
+films, and for a GIF where an option is given that only PyVista knows; else the painter.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
 
 from dalembert.arrays import Array
-from dalembert.errors import OptionError
+from dalembert.errors import OptionError, UnknownNameError
 from dalembert.runs.as_bodies import as_bodies
+from dalembert.runs.progress import Progress
 from dalembert.view.gif import gif_bytes
 from dalembert.view.picture import checked_path, write_file
+from dalembert.view.render import backend, film
+from dalembert.view.render.checks import checked_size
 from dalembert.view.sphere import com_paths
 from dalembert.view.stage import Stage
 
 SHORTEST, LONGEST = 4.0, 10.0
 PATH_POINTS = 1200
+SUFFIXES = (".gif", ".mp4", ".webm")
+RENDERERS = ("auto", "painter", "pyvista")
+LOOKS = ("theme", "camera", "trails", "contacts", "frames", "occlusion")  # options that only PyVista knows
+
+
+class Usual(NamedTuple):
+    """What is taken where nothing is said."""
+
+    fps: float
+    size: tuple[int, int]
+    max_frames: int
+
+
+GIF, FILM = Usual(20, (480, 480), 200), Usual(30, (1280, 720), 3600)
 
 
 def animate_trajectory(
-    traj: Any, path: Any, fps: float = 20, seconds: float | None = None, size: tuple[int, int] = (480, 480), max_frames: int = 200
+    traj: Any,
+    path: Any,
+    fps: float | None = None,
+    seconds: float | None = None,
+    size: tuple[int, int] | None = None,
+    max_frames: int | None = None,
+    speed: float | None = None,
+    renderer: str = "auto",
+    progress: bool | None = None,
+    **look: Any,
 ) -> Path:
-    """Write a GIF of the moving bodies and return its path.
+    """Write a GIF or a film of the moving bodies and return its path.
 
-    fps: images per second of playing time (at most 50: GIF players slow down what is faster); seconds: playing time, by default that of
-    the motion, but not below 4 s or above 10 s; size: width and height in pixels; max_frames: fewer images per second are taken rather
-    than more than these.
+    GIF     fps: images per second of playing time (20; at most 50: players slow down what is faster); seconds: playing time, by default
+            that of the motion, but not below 4 s or above 10 s; max_frames: fewer images per second are taken rather than more than these
+            (200); size: (480, 480) pixels
+    film    fps (30, at most 120), size (1280, 720), both even; as long as the motion (speed=1), more than max_frames (3600) are refused
+    both    speed: of the playing time, 2 is twice as fast as the motion (instead of seconds); renderer: "auto", "painter", "pyvista";
+            progress: a bar, by default in a terminal on long work
+    look    by PyVista: theme, camera, trails, contacts, frames as in `Trajectory.picture`; occlusion: darker corners (True: slower)
     """
-    target = checked_path(path, (".gif",))
-    write_file(target, render_gif(traj, fps, seconds, size, max_frames))
+    target = checked_path(path, SUFFIXES)
+    unknown = next((name for name in look if name not in LOOKS), None)
+    if unknown is not None:
+        known = ("fps", "seconds", "size", "max_frames", "speed", "renderer", "progress", *LOOKS)
+        raise UnknownNameError("option of animate", unknown, known)
+    target, is_film = _writable(target)
+    usual, traj = FILM if is_film else GIF, as_bodies(traj)
+    rate, most = usual.fps if fps is None else fps, usual.max_frames if max_frames is None else max_frames
+    given = usual.size if size is None else size
+    pixels = film.checked_film_size(given) if is_film else checked_size(given, 4096)
+    seconds = _playing(float(traj.t[-1] - traj.t[0]), speed, seconds)
+    times, duration = (film_times if is_film else frame_times)(traj.t, rate, seconds, most)
+    shown = 0.001 * duration * len(times)
+    pitch, drawn = float(times[-1] - times[0]) / max(len(times) - 1, 1), itertools.count(1)
+    with drawer(traj, times, pixels, shown, renderer, is_film, look) as draw, Progress(progress, "drawing", 0, len(times), pitch) as bar:
+
+        def image(k: int) -> Image.Image:
+            bar.update(next(drawn))
+            return draw(k)
+
+        if is_film:
+            film.write_film((image(k) for k in range(len(times))), target, pixels, float(rate))
+        else:
+            write_file(target, gif_bytes(image, len(times), int(duration)))
     return target
+
+
+def _writable(target: Path) -> tuple[Path, bool]:
+    """Where to write, and whether it is a film: a GIF beside it, with a warning, if films cannot be written."""
+    is_film = target.suffix.lower() != ".gif"
+    problem = film.ffmpeg_problem() if is_film else ""
+    if not problem:
+        return target, is_film
+    other = target.with_suffix(".gif")
+    warnings.warn(f"animate: {problem}; {str(other)!r} is written instead of {target.name!r}.", stacklevel=4)
+    return other, False
+
+
+def _playing(span: float, speed: float | None, seconds: float | None) -> float | None:
+    """Playing time, s, if one is given; span: that of the motion."""
+    if speed is None:
+        return seconds
+    if seconds is not None:
+        raise OptionError(f"speed = {speed!r} and seconds = {seconds!r} both say how long the animation is; expected one of them.")
+    pace = _positive("speed", speed)
+    return span / pace if span > 0 else None
+
+
+@contextmanager
+def drawer(
+    traj: Any, times: Array, size: tuple[int, int], playing: float, renderer: str, is_film: bool, look: dict[str, Any]
+) -> Iterator[Callable[[int], Image.Image]]:
+    """What draws the image of time k; playing: how long all are shown, s."""
+    if renderer not in RENDERERS:
+        raise UnknownNameError("renderer", renderer, RENDERERS)
+    if renderer == "painter" and look:
+        raise OptionError(f"the painter has no {', '.join(look)}; renderer='pyvista' has.")
+    wanted = renderer == "pyvista" or (renderer == "auto" and (is_film or bool(look)))
+    if wanted:
+        try:
+            backend.load()
+        except backend.CannotRender as problem:
+            if renderer == "pyvista":
+                raise
+            warnings.warn(f"animate: {problem} Drawn by the plain painter.", stacklevel=6)
+            wanted = False
+    if not wanted:
+        yield _drawer(traj, times, size, playing)
+        return
+    label, pace = _clock(float(times[-1] - times[0]), playing)
+    with film.Film(traj, times, size, (_title(traj), label, pace), **look) as made:
+        yield made.draw
+
+
+def film_times(t: Array, fps: float, seconds: float | None, max_frames: int) -> tuple[Array, float]:
+    """Times of the images of a film, and how long each is shown, ms; as long as the motion if no playing time is given."""
+    rate, most = _positive("fps", fps), int(_positive("max_frames", max_frames))
+    if rate > 120:
+        raise OptionError(f"fps = {rate:g}; expected at most 120.")
+    span = float(t[-1] - t[0])
+    playing = span if seconds is None else _positive("seconds", seconds)
+    count = max(round(playing * rate), 1) if span > 0 else 1
+    if count > most:
+        raise OptionError(
+            f"a film of {playing:g} s at {rate:g} images per second has {count} images, more than max_frames = {most}; "
+            f"speed={np.ceil(10.0 * span * rate / most) / 10.0:g} or seconds={np.floor(most / rate):g} fits."
+        )
+    return np.linspace(t[0], t[-1], count), 1000.0 / rate
 
 
 def show_trajectory(traj: Any, **options: Any) -> Any:
@@ -51,7 +173,7 @@ def render_gif(
 ) -> bytes:
     """The animation as the bytes of a GIF file."""
     traj = as_bodies(traj)
-    size = _checked_size(size)
+    size = checked_size(size, 4096)
     times, duration = frame_times(traj.t, fps, seconds, max_frames)
     return gif_bytes(_drawer(traj, times, size, 0.001 * duration * len(times)), len(times), duration)
 
@@ -76,7 +198,7 @@ def _drawer(traj: Any, times: Array, size: tuple[int, int], playing: float) -> C
     q = configurations(traj, times)
     path, now = (np.stack(com_paths(traj.model, x), axis=1) for x in (traj.q[nodes], q))
     poses, (label, pace) = traj.model.poses(q), _clock(float(times[-1] - times[0]), playing)
-    stage = Stage(traj.model, poses, now, size, f"{traj.model.name or 'model'}: {traj.meta['method']}", pace)
+    stage = Stage(traj.model, poses, now, size, _title(traj), pace)
     ends = np.searchsorted(traj.t[nodes], times)
 
     def draw(k: int) -> Image.Image:
@@ -91,7 +213,7 @@ def picture_of(model: Any, q: Array, size: tuple[int, int] = (480, 480)) -> Any:
     model.needs_bodies("render")
     rows = np.asarray(q, dtype=float)[None, :]
     now, poses = np.stack(com_paths(model, rows), axis=1), model.poses(rows)
-    stage = Stage(model, poses, now, _checked_size(size), model.name or "model", "")
+    stage = Stage(model, poses, now, checked_size(size, 4096), model.name or "model", "")
     return np.asarray(stage.draw(poses[0], now[0], "", now[:1]).convert("RGB"))
 
 
@@ -102,6 +224,10 @@ def configurations(traj: Any, times: Array) -> Array:
     k = np.clip(np.searchsorted(traj.t, times, side="right") - 1, 0, len(traj) - 2)
     s = (times - traj.t[k]) / (traj.t[k + 1] - traj.t[k])
     return np.asarray(traj.model.integrate(traj.q[k], s[:, None] * traj.model.difference(traj.q[k], traj.q[k + 1])))
+
+
+def _title(traj: Any) -> str:
+    return f"{traj.model.name or 'model'}: {traj.meta['method']}"
 
 
 def _clock(span: float, playing: float) -> tuple[str, str]:
@@ -119,13 +245,3 @@ def _positive(what: str, value: Any) -> float:
     if not (np.isfinite(x) and x > 0):
         raise OptionError(f"{what} = {value!r}; expected a positive number.")
     return x
-
-
-def _checked_size(size: Any) -> tuple[int, int]:
-    try:
-        width, height = (int(x) for x in size)
-    except (TypeError, ValueError):
-        width = height = 0
-    if not (64 <= width <= 4096 and 64 <= height <= 4096):
-        raise OptionError(f"size = {size!r}; expected (width, height) in pixels, each from 64 to 4096.")
-    return width, height

@@ -9,7 +9,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.view import plots
 from dalembert.view.lines import strided
-from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, INK, Picture, checked_path, new_picture, save_picture, styled
+from dalembert.view.picture import COLOURS, INK, Picture, new_picture
 from dalembert.view.tree_plots import draw_loops, draw_machine
 
 STATES = (("slip", 2.0, COLOURS[1]), ("stick", 1.0, COLOURS[0]), ("open", 0.0, "#c8d0d8"))
@@ -23,23 +23,19 @@ def touched(traj: Any) -> bool:
     return "contacts" in traj.log_columns and bool(traj.solver["contacts"].any())
 
 
-def plot_contacts(traj: Any, path: Any = None) -> Picture:
-    """Figure of a run; written to a path (.png, .pdf, .svg) if one is given."""
-    target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
-    with styled(), np.errstate(over="ignore", invalid="ignore"):
-        picture = new_picture(13.0, 10.2, *plots.titles(traj))
-        axes: Any = picture.subplots(3, 3)
-        draw_account(axes[0, 0], traj)
-        draw_kinetic(axes[0, 1], traj)
-        draw_machine(axes[0, 2], traj)
-        draw_penetration(axes[1, 0], traj)
-        draw_states(axes[1, 1], traj)
-        draw_forces(axes[1, 2], traj)
-        plots.draw_solver(axes[2, 0], traj, "factorisations per step")
-        draw_balance(axes[2, 1], traj)
-        (draw_loops if traj.constraint.shape[1] else draw_speeds)(axes[2, 2], traj)
-    if target is not None:
-        save_picture(picture, target)
+def plot_contacts(traj: Any) -> Picture:
+    """Figure of a run; call it within `styled()`."""
+    picture = new_picture(13.0, 10.2, *plots.titles(traj))
+    axes: Any = picture.subplots(3, 3)
+    draw_account(axes[0, 0], traj)
+    draw_kinetic(axes[0, 1], traj)
+    draw_machine(axes[0, 2], traj)
+    draw_penetration(axes[1, 0], traj)
+    draw_states(axes[1, 1], traj)
+    draw_forces(axes[1, 2], traj)
+    plots.draw_solver(axes[2, 0], traj, "factorisations per step")
+    draw_balance(axes[2, 1], traj)
+    (draw_loops if traj.constraint.shape[1] else draw_speeds)(axes[2, 2], traj)
     return picture
 
 

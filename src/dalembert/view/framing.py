@@ -39,6 +39,7 @@ class Frame(NamedTuple):
     follows: bool
     kept: Array  # (bodies,) bool: bodies that stay in the picture
     level: bool = False  # it follows along a floor
+    points: Array = NOWHERE  # (n, 3): what the frame was put around, relative to `middle`
 
     def middle(self, centres: Array) -> Array:
         """What the camera goes with: the mean of the centres of mass (..., bodies, 3) of the kept bodies; 0 if it stands."""
@@ -56,11 +57,12 @@ def frame_of(
     view: Array,
     ground: float | None = None,
     room: Array = NOWHERE,
+    follow: bool = True,
 ) -> Frame:
     """The frame of some images: poses (n, bodies, 4, 4), centres of mass (n, bodies, 3); ground: height of a floor, which stays in place.
 
-    Pieces of the world (the number behind the last body), and corners (k, 3) of a room, are framed where they are not much larger than what
-    moves.
+    follow: whether the camera may go with the machine. Pieces of the world (the number behind the last body), and corners (k, 3) of a
+    room, are framed where they are not much larger than what moves.
     """
     parts = _sorted_by_body(pieces, len(model.bodies) + 1)
     corners = [_corners(parts[i], poses[:, i]) for i in range(len(model.bodies))]
@@ -72,12 +74,12 @@ def frame_of(
     if ground is not None:
         middle = middle * [1.0, 1.0, 0.0]
     fixed, moving = (_box(x, size, view, ground) for x in (shown, shown - middle))
-    if fixed[1] > FOLLOW_AT * moving[1]:
-        return Frame(*moving, True, kept, ground is not None)
+    if follow and fixed[1] > FOLLOW_AT * moving[1]:
+        return Frame(*moving, True, kept, ground is not None, (shown - middle).reshape(-1, 3))
     around = _near(np.concatenate([_corners(parts[-1], np.eye(4)[None]), room[None]], axis=1), shown)
     if around.shape[1]:
         fixed = _box(np.concatenate([shown.reshape(1, -1, 3), around], axis=1), size, view, ground)
-    return Frame(*fixed, False, kept)
+    return Frame(*fixed, False, kept, points=np.concatenate([shown.reshape(-1, 3), around.reshape(-1, 3)]))
 
 
 def _sorted_by_body(pieces: list[Piece], n: int) -> list[list[Piece]]:

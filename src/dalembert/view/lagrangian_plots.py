@@ -8,26 +8,22 @@ import numpy as np
 
 from dalembert.view import plots
 from dalembert.view.lines import strided
-from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, MUTED, Picture, checked_path, new_picture, save_picture, styled
+from dalembert.view.picture import COLOURS, MUTED, Picture, new_picture
 
 MOST = len(COLOURS)
 
 
-def plot_lagrangian(traj: Any, path: Any = None) -> Picture:
-    """Figure of a run; written to a path (.png, .pdf, .svg) if one is given."""
-    target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
-    with styled(), np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is drawn as far as it goes
-        picture = new_picture(13.0, 7.2, *plots.titles(traj))
-        axes = picture.subplots(2, 3)
-        plots.draw_energy_error(axes[0, 0], traj)
-        plots.draw_momentum_error(axes[0, 1], traj)
-        draw_portrait(axes[0, 2], traj)
-        draw_coordinates(axes[1, 0], traj)
-        plots.draw_energies(axes[1, 1], traj)
-        constrained = traj.model.formulas.holonomic_rows or traj.model.formulas.pfaffian_rows
-        (draw_constraints if constrained else plots.draw_solver)(axes[1, 2], traj)
-    if target is not None:
-        save_picture(picture, target)
+def plot_lagrangian(traj: Any) -> Picture:
+    """Figure of a run; call it within `styled()`."""
+    picture = new_picture(13.0, 7.2, *plots.titles(traj))
+    axes = picture.subplots(2, 3)
+    plots.draw_energy_error(axes[0, 0], traj)
+    plots.draw_momentum_error(axes[0, 1], traj)
+    draw_portrait(axes[0, 2], traj)
+    draw_coordinates(axes[1, 0], traj)
+    plots.draw_energies(axes[1, 1], traj)
+    constrained = traj.model.formulas.holonomic_rows or traj.model.formulas.pfaffian_rows
+    (draw_constraints if constrained else plots.draw_solver)(axes[1, 2], traj)
     return picture
 
 

@@ -36,9 +36,9 @@ class Piece(NamedTuple):
     shade: int
 
 
-def pieces_of(model: Model) -> list[Piece]:
-    """Everything that is drawn, in the frames of the bodies."""
-    sketch = _Sketch(model)
+def pieces_of(model: Model, detail: int = 1) -> list[Piece]:
+    """Everything that is drawn, in the frames of the bodies; detail: how many times finer round pieces are."""
+    sketch = _Sketch(model, detail)
     return [Piece(i, solid, shade) for i, body in enumerate(model.bodies) for solid, shade in sketch.draw(body)]
 
 
@@ -68,7 +68,8 @@ def groups_of(model: Model) -> list[int]:
 class _Sketch:
     """Joints above and below each body, and the size of the machine."""
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, detail: int = 1):
+        self.detail = detail
         self.above = {j.child: j for j in model.joints}
         self.below: dict[str, list[Joint]] = {b.name: [] for b in model.bodies}
         holding = [j for j in model.joints if _is_solid(model, j.child)]
@@ -87,7 +88,7 @@ class _Sketch:
 
     def draw(self, body: Body) -> list[tuple[Solid, int]]:
         """Solids of one body with their shades."""
-        found = solids_of_body(body)
+        found = solids_of_body(body, self.detail)
         if found:
             return list(zip(found, _shades(body), strict=True))
         joint = self.above[body.name]
@@ -118,12 +119,12 @@ class _Sketch:
         wide = float(np.sqrt(3.0 * max(s.sum() - along**2 / 3.0, 0.0) / 2.0))
         if wide < SLENDER * (length + along):
             end = here + arm * (1.0 + along / length)
-            bob = [(ball(body.com, 2.2 * self._radius(length)), BASE)] if along < 0.2 * length else []
+            bob = [(ball(body.com, 2.2 * self._radius(length), self.detail), BASE)] if along < 0.2 * length else []
             return [(self._rod(here, end), BASE), *bob]
         return [(self._rod(here, body.com), DARK), (self._bulk(body), BASE)]
 
     def _bulk(self, body: Body) -> Solid:
-        solid = equivalent_solid(body)
+        solid = equivalent_solid(body, self.detail)
         size = float(np.ptp(solid.faces.reshape(-1, 3), axis=0).max())
         if self.single or not self.extent > 0.0 or size <= BULK * self.extent:
             return solid
@@ -131,7 +132,7 @@ class _Sketch:
 
     def _rod(self, start: Array, end: Array) -> Solid:
         r = self._radius(float(np.linalg.norm(end - start)))
-        return tapered(start, end, r, r * THIN / THICK)
+        return tapered(start, end, r, r * THIN / THICK, self.detail)
 
     def _radius(self, length: float) -> float:
         """That of the thick end; short links are thinner."""
@@ -144,8 +145,8 @@ class _Sketch:
         if not r > 0.0:
             return []
         if joint.kind in HINGES:
-            return [(hinge(here, matrix(body.quaternion).T @ joint.axis, r, 2.4 * r), DARK)]
-        return [(ball(here, r), DARK)] if joint.kind == "spherical" else []
+            return [(hinge(here, matrix(body.quaternion).T @ joint.axis, r, 2.4 * r, self.detail), DARK)]
+        return [(ball(here, r, self.detail), DARK)] if joint.kind == "spherical" else []
 
 
 def _is_solid(model: Model, name: str) -> bool:

@@ -40,22 +40,25 @@ class Mesh(NamedTuple):
     closed: bool
 
 
-def meshes_of(model: Model) -> list[Mesh]:
-    """Everything of a machine that has faces; planes of the world have none (`view.ground` has the level of the floor)."""
+def meshes_of(model: Model, detail: int = 1) -> list[Mesh]:
+    """Everything of a machine that has faces; planes of the world have none (`view.ground` has the level of the floor).
+
+    detail: how many times finer round pieces are.
+    """
     base = [rgb(BODY_COLOURS[g % len(BODY_COLOURS)]) / 255.0 for g in groups_of(model)]
     named = {i: [_named(s) for s in body.shapes if s.kind in DRAW] for i, body in enumerate(model.bodies)}
     out, seen = [], dict.fromkeys(named, 0)
-    for piece in pieces_of(model):
+    for piece in pieces_of(model, detail):
         own = named[piece.body]
         given = own[seen[piece.body]] if own else None
         seen[piece.body] += 1
         colour = base[piece.body]
         shaded = (colour, 0.35 * colour + 0.65 * DARK, 0.45 * colour + 0.55 * LIGHT)[piece.shade]
-        out.append(_mesh(piece.body, piece.solid, shaded, given))
+        out.append(mesh_of(piece.body, piece.solid, shaded, given))
     for shape in model.world_shapes:
-        solid = solid_of_shape(shape)
+        solid = solid_of_shape(shape, detail)
         if solid is not None:
-            out.append(_mesh(-1, solid, rgb(WORLD_COLOUR) / 255.0, _named(shape)))
+            out.append(mesh_of(-1, solid, rgb(WORLD_COLOUR) / 255.0, _named(shape)))
     return out
 
 
@@ -64,7 +67,8 @@ def _named(shape: Shape) -> tuple[float, ...] | None:
     return None if rgba is None or tuple(rgba) == UNNAMED else tuple(float(x) for x in rgba)
 
 
-def _mesh(body: int, solid: Solid, colour: Array, given: tuple[float, ...] | None) -> Mesh:
+def mesh_of(body: int, solid: Solid, colour: Array, given: tuple[float, ...] | None = None) -> Mesh:
+    """Triangles of a solid of a body; colour (3,) from 0 to 1; given: colour and opacity of a file."""
     corners = solid.faces[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 3)
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     some = area > 1e-12 * area.max(initial=0.0)

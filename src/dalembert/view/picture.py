@@ -47,7 +47,7 @@ STYLE: Any = {
     "lines.linewidth": 1.3,
     "text.color": INK,
     "figure.facecolor": "white",
-    "savefig.facecolor": "white",
+    "savefig.facecolor": "auto",
     "svg.hashsalt": "dalembert",
 }
 _NO_DATE = {".png": {}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}

@@ -22,59 +22,65 @@ TIME = "t (s)"
 MOST = 10  # lines in one panel
 
 
-def plot_trajectory(traj: Any, path: Any = None) -> Picture:
-    """Figure of a run; written to a path (.png, .pdf, .svg) if one is given."""
-    traj = as_bodies(traj)
-    return panels(traj.model, traj, path)
+def plot_trajectory(traj: Any, path: Any = None, panels: Any = None, theme: str = "light") -> Picture:
+    """Figure of a run; written to a path (.png, .pdf, .svg) if one is given. panels: names of `view.panels`, or all that suit the run."""
+    from dalembert.view import dark
 
-
-@singledispatch
-def panels(system: Any, traj: Any, path: Any) -> Picture:
-    """The figure of a run by the kind of its system; of one that brings none of its own: energies, coordinates, velocities, solver."""
     target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
-    with styled(), np.errstate(over="ignore", invalid="ignore"):
-        picture = new_picture(10.0, 7.2, *titles(traj))
-        grid = picture.add_gridspec(2, 2)
-        draw_energies(picture.add_subplot(grid[0, 0]), traj)
-        draw_columns(picture.add_subplot(grid[0, 1]), traj, "q", "coordinates")
-        draw_columns(picture.add_subplot(grid[1, 0]), traj, "v", "velocities")
-        draw_solver(picture.add_subplot(grid[1, 1]), traj)
+    dark.check_theme(theme)
+    traj = as_bodies(traj)
+    with styled(), np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is drawn as far as it goes
+        picture = dark.themed(suited(traj.model, traj) if panels is None else _chosen(traj, panels), theme)
     if target is not None:
         save_picture(picture, target)
     return picture
 
 
-@panels.register
-def _(system: Model, traj: Any, path: Any) -> Picture:
+def _chosen(traj: Any, panels: Any) -> Picture:
+    from dalembert.view.panels import plot_panels
+
+    return plot_panels(traj, panels)
+
+
+@singledispatch
+def suited(system: Any, traj: Any) -> Picture:
+    """The figure of a run by the kind of its system; of one that brings none of its own: energies, coordinates, velocities, solver."""
+    picture = new_picture(10.0, 7.2, *titles(traj))
+    grid = picture.add_gridspec(2, 2)
+    draw_energies(picture.add_subplot(grid[0, 0]), traj)
+    draw_columns(picture.add_subplot(grid[0, 1]), traj, "q", "coordinates")
+    draw_columns(picture.add_subplot(grid[1, 0]), traj, "v", "velocities")
+    draw_solver(picture.add_subplot(grid[1, 1]), traj)
+    return picture
+
+
+@suited.register
+def _(system: Model, traj: Any) -> Picture:
     from dalembert.view.contact_plots import plot_contacts, touched
     from dalembert.view.tree_plots import has_joints, plot_tree
 
     if touched(traj):
-        return plot_contacts(traj, path)
+        return plot_contacts(traj)
     if has_joints(traj.model):
-        return plot_tree(traj, path)
-    target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
-    with styled(), np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is drawn as far as it goes
-        picture = new_picture(13.0, 7.2, *titles(traj))
-        grid = picture.add_gridspec(2, 3, width_ratios=(1, 1, 1))
-        draw_energy_error(picture.add_subplot(grid[0, 0]), traj)
-        draw_momentum_error(picture.add_subplot(grid[0, 1]), traj)
-        frame = picture.add_subplot(grid[0, 2])
-        frame.set_axis_off()
-        frame.set_title(draw_space_panel(picture.add_subplot(grid[0, 2], projection="3d"), traj))
-        draw_energies(picture.add_subplot(grid[1, 0]), traj)
-        draw_angular_velocity(picture.add_subplot(grid[1, 1]), traj)
-        draw_solver(picture.add_subplot(grid[1, 2]), traj)
-    if target is not None:
-        save_picture(picture, target)
+        return plot_tree(traj)
+    picture = new_picture(13.0, 7.2, *titles(traj))
+    grid = picture.add_gridspec(2, 3, width_ratios=(1, 1, 1))
+    draw_energy_error(picture.add_subplot(grid[0, 0]), traj)
+    draw_momentum_error(picture.add_subplot(grid[0, 1]), traj)
+    frame = picture.add_subplot(grid[0, 2])
+    frame.set_axis_off()
+    frame.set_title(draw_space_panel(picture.add_subplot(grid[0, 2], projection="3d"), traj))
+    draw_energies(picture.add_subplot(grid[1, 0]), traj)
+    draw_angular_velocity(picture.add_subplot(grid[1, 1]), traj)
+    draw_solver(picture.add_subplot(grid[1, 2]), traj)
     return picture
 
 
-@panels.register
-def _(system: Lagrangian, traj: Any, path: Any) -> Picture:
+@suited.register
+def _(system: Lagrangian, traj: Any) -> Picture:
     from dalembert.view.lagrangian_plots import plot_lagrangian
 
-    return plot_lagrangian(traj, path)
+    return plot_lagrangian(traj)
 
 
 def draw_columns(ax: Any, traj: Any, which: str, title: str) -> None:

@@ -30,15 +30,18 @@ class Solid(NamedTuple):
         return self._replace(faces=self.faces @ turn.T + shift)
 
 
-def solids_of_body(body: Body) -> list[Solid]:
-    """Solids of all shapes of a body that can be drawn."""
-    return [_placed(DRAW[s.kind](s), np.array(s.position), np.array(s.quaternion)) for s in body.shapes if s.kind in DRAW]
+def solids_of_body(body: Body, detail: int = 1) -> list[Solid]:
+    """Solids of all shapes of a body that can be drawn; detail: how many times finer round ones are."""
+    return [solid for s in body.shapes if (solid := solid_of_shape(s, detail)) is not None]
 
 
-def solid_of_shape(shape: Shape) -> Solid | None:
+def solid_of_shape(shape: Shape, detail: int = 1) -> Solid | None:
     """The solid of one shape in the frame of its body; None: a plane."""
     draw = DRAW.get(shape.kind)
-    return None if draw is None else _placed(draw(shape), np.array(shape.position), np.array(shape.quaternion))
+    if draw is None:
+        return None
+    solid = draw(shape, detail=detail) if shape.kind in ROUND else draw(shape)
+    return _placed(solid, np.array(shape.position), np.array(shape.quaternion))
 
 
 def second_moments(body: Body) -> tuple[Array, Array]:
@@ -54,7 +57,7 @@ def second_moments(body: Body) -> tuple[Array, Array]:
     return np.maximum(values / body.mass, 0.0), axes
 
 
-def equivalent_solid(body: Body) -> Solid:
+def equivalent_solid(body: Body, detail: int = 1) -> Solid:
     """Ball, cylinder or box of the same mass and inertia, by how many principal moments are alike; what vanishes is drawn thin.
 
     With s the principal values of the second moments: radius^2 = 5 s; radius^2 = 4 s across and length^2 = 12 s along the axis; edges^2 =
@@ -68,31 +71,31 @@ def equivalent_solid(body: Body) -> Solid:
     size = np.maximum(size, 0.01 * size[2])
     alike = np.diff(s) < 1e-6 * s[2]
     if alike.all():
-        return _sphere(kinds.Sphere(np.sqrt(5.0) * size[2])).moved(axes, body.com)
+        return _sphere(kinds.Sphere(np.sqrt(5.0) * size[2]), detail).moved(axes, body.com)
     if alike.any():
         k = 0 if alike[1] else 2  # the axis of symmetry
         turn = axes[:, [1, 2, 0]] if k == 0 else axes
-        return _cylinder(kinds.Cylinder(2.0 * size[1], np.sqrt(12.0) * size[k])).moved(turn, body.com)
+        return _cylinder(kinds.Cylinder(2.0 * size[1], np.sqrt(12.0) * size[k]), detail=detail).moved(turn, body.com)
     return _box(kinds.Box(np.sqrt(12.0) * size)).moved(axes, body.com)
 
 
-def tapered(start: Array, end: Array, first: float, last: float, sectors: int = 16) -> Solid:
+def tapered(start: Array, end: Array, first: float, last: float, detail: int = 1) -> Solid:
     """A rod with round ends between two points, of radius `first` at the start and `last` at the end."""
     frame, length = _along(end - start)
-    ends = _arc(first, -0.5 * np.pi, 0.0, 0.0, 5), _arc(last, 0.0, 0.5 * np.pi, length, 5)
-    solid = _revolved(np.concatenate(ends), sectors)
+    ends = _arc(first, -0.5 * np.pi, 0.0, 0.0, 4 * detail + 1), _arc(last, 0.0, 0.5 * np.pi, length, 4 * detail + 1)
+    solid = _revolved(np.concatenate(ends), 16 * detail)
     return solid._replace(tone=np.zeros(len(solid.tone))).moved(frame, start)
 
 
-def hinge(centre: Array, axis: Array, radius: float, length: float) -> Solid:
+def hinge(centre: Array, axis: Array, radius: float, length: float, detail: int = 1) -> Solid:
     """A drum about an axis."""
-    solid = _cylinder(kinds.Cylinder(radius, length), sectors=20)
+    solid = _cylinder(kinds.Cylinder(radius, length), 20, detail)
     return solid._replace(tone=np.zeros(len(solid.tone))).moved(_along(axis)[0], centre)
 
 
-def ball(centre: Array, radius: float) -> Solid:
+def ball(centre: Array, radius: float, detail: int = 1) -> Solid:
     """A ball of one tone."""
-    solid = _sphere(kinds.Sphere(radius))
+    solid = _sphere(kinds.Sphere(radius), detail)
     return solid._replace(tone=np.zeros(len(solid.tone))).moved(np.eye(3), centre)
 
 
@@ -154,22 +157,23 @@ def _arc(radius: float, start: float, stop: float, height: float, n: int) -> Arr
     return np.stack([radius * np.cos(latitude), height + radius * np.sin(latitude)], axis=-1)
 
 
-def _sphere(shape: Shape) -> Solid:
-    return _revolved(_arc(shape.radius, -0.5 * np.pi, 0.5 * np.pi, 0.0, 13))  # type: ignore[attr-defined]
+def _sphere(shape: Shape, detail: int = 1) -> Solid:
+    return _revolved(_arc(shape.radius, -0.5 * np.pi, 0.5 * np.pi, 0.0, 12 * detail + 1), 24 * detail)  # type: ignore[attr-defined]
 
 
-def _cylinder(shape: Shape, sectors: int = 36) -> Solid:
+def _cylinder(shape: Shape, sectors: int = 36, detail: int = 1) -> Solid:
     r, z = shape.radius, 0.5 * shape.length  # type: ignore[attr-defined]
-    return _revolved(np.array([[0.0, -z], [r, -z], [r, z], [0.0, z]]), sectors)
+    return _revolved(np.array([[0.0, -z], [r, -z], [r, z], [0.0, z]]), sectors * detail)
 
 
-def _capsule(shape: Shape) -> Solid:
+def _capsule(shape: Shape, detail: int = 1) -> Solid:
     r, z = shape.radius, 0.5 * shape.length  # type: ignore[attr-defined]
-    return _revolved(np.concatenate([_arc(r, -0.5 * np.pi, 0.0, -z, 6), _arc(r, 0.0, 0.5 * np.pi, z, 6)]))
+    rings = 5 * detail + 1
+    return _revolved(np.concatenate([_arc(r, -0.5 * np.pi, 0.0, -z, rings), _arc(r, 0.0, 0.5 * np.pi, z, rings)]), 24 * detail)
 
 
-def _ellipsoid(shape: Shape) -> Solid:
-    ball = _sphere(kinds.Sphere(1.0))
+def _ellipsoid(shape: Shape, detail: int = 1) -> Solid:
+    ball = _sphere(kinds.Sphere(1.0), detail)
     return ball._replace(faces=ball.faces * np.array(shape.radii))  # type: ignore[attr-defined]
 
 
@@ -202,7 +206,8 @@ def _height_field(shape: Shape) -> Solid:
     return Solid(points[triangles[:, [0, 1, 2, 2]]], np.zeros(len(triangles)), False)
 
 
-DRAW: dict[str, Callable[[Shape], Solid]] = {
+ROUND = ("sphere", "cylinder", "capsule", "ellipsoid")
+DRAW: dict[str, Callable[..., Solid]] = {
     "box": _box,
     "sphere": _sphere,
     "cylinder": _cylinder,

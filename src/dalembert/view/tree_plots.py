@@ -12,7 +12,7 @@ from dalembert.model.parts import Joint
 from dalembert.view import plots
 from dalembert.view.lines import strided
 from dalembert.view.links import still_bodies
-from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, Picture, checked_path, new_picture, save_picture, styled
+from dalembert.view.picture import COLOURS, Picture, new_picture
 from dalembert.view.sphere import com_paths
 from dalembert.view.stage import Stage
 
@@ -37,24 +37,20 @@ def has_joints(model: Model) -> bool:
     return any(kind not in ("free", "fixed", "spherical") for kind in kinds) or (len(kinds) > 1 and "spherical" in kinds)
 
 
-def plot_tree(traj: Any, path: Any = None) -> Picture:
-    """Figure of a run; written to a path (.png, .pdf, .svg) if one is given."""
-    target = None if path is None else checked_path(path, FIGURE_SUFFIXES)
-    with styled(), np.errstate(over="ignore", invalid="ignore"):  # a motion that exploded is drawn as far as it goes
-        picture = new_picture(13.0, 10.2, *plots.titles(traj))
-        rows: Any = picture.subfigures(3, 1)
-        energy, momentum, machine = rows[0].subplots(1, 3)
-        plots.draw_energy_error(energy, traj)
-        plots.draw_momentum_error(momentum, traj)
-        draw_machine(machine, traj)
-        left, right = rows[1].subplots(1, 2)
-        draw_joints(left, right, traj)
-        energies, solver, last = rows[2].subplots(1, 3)
-        plots.draw_energies(energies, traj)
-        plots.draw_solver(solver, traj)
-        (draw_loops if traj.constraint.shape[1] else draw_angular_velocity)(last, traj)
-    if target is not None:
-        save_picture(picture, target)
+def plot_tree(traj: Any) -> Picture:
+    """Figure of a run; call it within `styled()`."""
+    picture = new_picture(13.0, 10.2, *plots.titles(traj))
+    rows: Any = picture.subfigures(3, 1)
+    energy, momentum, machine = rows[0].subplots(1, 3)
+    plots.draw_energy_error(energy, traj)
+    plots.draw_momentum_error(momentum, traj)
+    draw_machine(machine, traj)
+    left, right = rows[1].subplots(1, 2)
+    draw_joints(left, right, traj)
+    energies, solver, last = rows[2].subplots(1, 3)
+    plots.draw_energies(energies, traj)
+    plots.draw_solver(solver, traj)
+    (draw_loops if traj.constraint.shape[1] else draw_angular_velocity)(last, traj)
     return picture
 
 
