@@ -38,7 +38,7 @@ def test_what_needs_bodies_ends_with_one_sentence(call, saved):
     assert "only for machines made of bodies" in call("compare", "kepler", "--gravity", 0, code=2).stderr
     assert "only for machines made of bodies" in call("compare", "kepler", "--smooth", code=2).stderr
     assert "mujoco" in call("compare", "kepler", "--methods", "mujoco:rk4:0.01", code=2).stderr
-    assert ".png" in call("compare", "kepler", "--out", "k.html", code=2).stderr
+    assert ".png" in call("compare", "kepler", "--out", "k.gif", code=2).stderr
 
 
 def test_starts_by_name_and_options(call):

@@ -13,8 +13,8 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import OptionError, UnknownNameError, unknown_name
-from dalembert.model import Model
 from dalembert.view import contact_plots, plots, tree_plots
+from dalembert.view.bodied import has_bodies
 from dalembert.view.drift import energy_drift
 from dalembert.view.lines import strided
 from dalembert.view.picture import COLOURS, FAINT, MUTED, Picture, new_picture
@@ -81,7 +81,7 @@ def checked_panels(traj: Any, names: Any) -> list[tuple[Panel, str]]:
 def scalars(traj: Any) -> dict[str, tuple[Array, Array, str]]:
     """Coordinates with a rate of their own by name: values, rates, unit."""
     model = traj.model
-    if isinstance(model, Model):
+    if has_bodies(model):
         return {c.label: (c.position, c.rate, c.unit) for c in tree_plots.joint_curves(model, traj.q, traj.v)}
     names = list(model.column_names("q"))
     return {name: (traj.q[:, i], traj.v[:, i], "") for i, name in enumerate(names)} if traj.q.shape == traj.v.shape else {}
@@ -159,7 +159,7 @@ def draw_joint_curves(axes: Any, traj: Any, rates: bool) -> None:
     label = ", ".join(f"{u}/s" if rates else u for u in units)
     more = "" if len(found) <= tree_plots.MOST else f" (the first {tree_plots.MOST} of {len(found)})"
     what = "Joint velocities" if rates else "Joint positions"
-    what = what if isinstance(traj.model, Model) else ("Velocities" if rates else "Coordinates")
+    what = what if has_bodies(traj.model) else ("Velocities" if rates else "Coordinates")
     axes.set(title=what + more, xlabel=plots.TIME, ylabel=_with("velocity" if rates else "position", label))
     tree_plots.legend_outside(axes)
 
@@ -188,15 +188,15 @@ def _with(name: str, unit: str) -> str:
 
 
 def _bodies(traj: Any) -> str:
-    return "" if isinstance(traj.model, Model) else "a machine with bodies"
+    return "" if has_bodies(traj.model) else "a machine with bodies"
 
 
 def _touched(traj: Any) -> str:
-    return "" if isinstance(traj.model, Model) and contact_plots.touched(traj) else "contacts"
+    return "" if has_bodies(traj.model) and contact_plots.touched(traj) else "contacts"
 
 
 def _free(traj: Any) -> str:
-    alone = isinstance(traj.model, Model) and len(traj.model.bodies) == 1 and traj.model.joints[0].kind == "free"
+    alone = has_bodies(traj.model) and len(traj.model.bodies) == 1 and traj.model.joints[0].kind == "free"
     return "" if alone else "one free body"
 
 
@@ -219,7 +219,7 @@ def _controlled(traj: Any) -> str:
 def _constraints(axes: Any, traj: Any) -> None:
     from dalembert.view.lagrangian_plots import draw_constraints
 
-    (tree_plots.draw_loops if isinstance(traj.model, Model) else draw_constraints)(axes, traj)
+    (tree_plots.draw_loops if has_bodies(traj.model) else draw_constraints)(axes, traj)
 
 
 def _alone(draw: Callable[[Any, Any], None]) -> Callable[[Any, Any, str], None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from dalembert.arrays import AnyArray, Array
 from dalembert.model import Model
 from dalembert.model.parts import WORLD
+from dalembert.view.bodied import has_bodies
 from dalembert.view.canvas import camera
 from dalembert.view.framing import Frame, frame_of
 from dalembert.view.ground import level_floor, world_pieces
@@ -38,17 +38,6 @@ class Scene(NamedTuple):
 
     data: dict[str, Any]
     note: str
-
-
-@singledispatch
-def has_bodies(system: Any) -> bool:
-    """Whether there is something to draw, by the kind of system."""
-    return False
-
-
-@has_bodies.register
-def _(system: Model) -> bool:
-    return bool(system.bodies)
 
 
 def replay_of(runs: Sequence[Any], names: Sequence[str] = (), budget: int = PAGE_BYTES, contacts_most: int = CONTACTS) -> Scene | None:
