@@ -1,0 +1,89 @@
+"""Floor, light and camera of a page: what stands around a machine.
+
+The camera looks as that of the animations does (azimuth 35, elevation 22 degrees) at the box that `framing` finds for the run, from the
+distance at which the box fills the picture: half / tan(fov / 2).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.model import Model
+from dalembert.view.canvas import camera
+from dalembert.view.framing import frame_of
+from dalembert.view.ground import level_floor, world_pieces
+from dalembert.view.links import pieces_of
+from dalembert.view.solids import solid_of_shape
+from dalembert.view.stage import round_length, sizes_of
+from dalembert.view.web.looks import creased
+
+PICTURE = (1280, 800)
+FOV = np.radians(50.0)
+AWAY = 1.3
+SLATE, CELLS, SECTIONS, GROUND = (174, 182, 191), (218, 224, 231), (190, 199, 209), (240, 243, 246)
+TILES = ((203, 210, 218), (225, 230, 235))
+
+
+class Setting(NamedTuple):
+    """centre of the picture (3,), half of what is seen of it, height of the floor, m."""
+
+    centre: Array
+    half: float
+    floor: float
+
+
+def setting_of(model: Model, poses: Array, centres: Array) -> Setting:
+    """For what some images show: poses (k, bodies, 4, 4), centres of mass (k, bodies, 3)."""
+    pieces, ground = pieces_of(model), level_floor(model)
+    pieces = pieces + world_pieces(model, centres, sizes_of(pieces))
+    frame = frame_of(model, pieces, poses, centres, PICTURE, camera(), ground)
+    middle = frame.middle(centres[0])
+    return Setting(frame.centre + middle, frame.half, frame.floor + (0.0 if ground is not None else middle[2]))
+
+
+def furnish(server: Any, model: Model, setting: Setting, centres: Array) -> None:
+    """Floor, slopes, light, and where a new browser looks from."""
+    scene, spacing = server.scene, round_length(setting.half / 2.5)
+    _light(scene, setting)
+    solid = level_floor(model) is not None
+    scene.add_grid(
+        "/floor", 60 * spacing, 60 * spacing, position=(0.0, 0.0, setting.floor - 1e-3 * spacing),
+        cell_size=spacing, section_size=5 * spacing, cell_color=CELLS, section_color=SECTIONS, cell_thickness=1.0, section_thickness=1.4,
+        infinite_grid=True, fade_distance=22 * setting.half, fade_strength=1.4, fade_from="camera",
+        shadow_opacity=0.3, plane_color=GROUND, plane_opacity=1.0 if solid else 0.0,
+    )  # fmt: skip
+    _add_slopes(scene, model, centres)
+    look_from(server, setting)
+
+
+def _light(scene: Any, setting: Setting) -> None:
+    """A sun with shadows from behind the viewer's shoulder, and the sky."""
+    scene.configure_environment_map("studio", environment_intensity=0.1)
+    scene.configure_default_lights(False)
+    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(188, 194, 204), intensity=0.85)
+    sun = setting.centre + setting.half * np.array([2.2, 0.6, 4.0])
+    scene.add_light_directional("/light/sun", intensity=1.9, cast_shadow=True, position=tuple(sun.tolist()))
+
+
+def look_from(server: Any, setting: Setting) -> None:
+    """Where a new browser looks from, and at what."""
+    eye = camera()[2]
+    server.initial_camera.fov = float(FOV)
+    server.initial_camera.look_at = setting.centre
+    server.initial_camera.position = setting.centre + AWAY * setting.half / np.tan(0.5 * FOV) * eye
+    server.initial_camera.near = 0.005 * setting.half
+
+
+def _add_slopes(scene: Any, model: Model, centres: Array) -> None:
+    """Planes of the world that are not level, as tiles."""
+    pieces = world_pieces(model, centres, sizes_of(pieces_of(model)))
+    drawn = sum(solid_of_shape(s) is not None for s in model.world_shapes)
+    for k, piece in enumerate(pieces[drawn:]):
+        for tone, colour in enumerate(TILES):
+            faces = piece.solid.faces[piece.solid.tone == tone]
+            if len(faces):
+                points, triangles = faces.reshape(-1, 3), np.arange(4 * len(faces)).reshape(-1, 4)[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+                scene.add_mesh_simple(f"/slope{k}/tone{tone}", *creased(points, triangles), color=colour, side="double")
