@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dalembert.cli import advise, check, cite, compare, demo, inspect, lcp, list, optimize, plot, problems, run, sweep, view, warm
+from dalembert.cli import advise, check, cite, compare, demo, inspect, lcp, list, live, optimize, plot, problems, run, sweep, view, warm
 from dalembert.cli._shell import Shell
 
 app = typer.Typer(
@@ -36,7 +36,7 @@ def options(
     """Options that come before the command; `Shell` reads --debug."""
 
 
-for module in (demo, run, list, inspect, check, compare, sweep, optimize, plot, view, problems, advise, cite, warm):
+for module in (demo, run, list, inspect, check, compare, sweep, optimize, plot, view, live, problems, advise, cite, warm):
     app.command(name=module.NAME, epilog=module.EXAMPLES)(module.command)
 app.add_typer(lcp.app, name=lcp.NAME)
 

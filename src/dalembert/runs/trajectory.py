@@ -350,7 +350,7 @@ class Trajectory:
         return animate_trajectory(self, path, **options)
 
     def view(self, *others: Any, port: int = 8080, host: str = "127.0.0.1", beside: bool = False, block: bool = False) -> Any:
-        """Show the motion again in a browser, with a time slider, on a page of this computer: `.url` of what is returned; `.close()` ends it.
+        """Show the motion again in a browser, with a time slider, on a page of this computer: `.url` of what is returned, `.close()`.
 
         others: further runs, or lists of them, drawn as ghosts, or side by side with beside=True. block: return when the page is closed, or
         on Ctrl-C. host: another one lets other computers in, with a token. See docs/viewer.md.

@@ -6,6 +6,7 @@ Moved by `show`: two arrays per shared node, two vectors per other body, and not
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,10 +91,10 @@ class Bodies:
     def listen(self, clicked: Callable[[int, Any], None], dragged: Callable[[int, Any], None]) -> None:
         """Call with the number of the body, and the event, when a body is clicked or dragged."""
         for batch, node in self.shared:
-            _bind(node, lambda event, bodies=batch.bodies: _member(bodies, event), clicked, dragged)
+            _bind(node, partial(_member, batch.bodies), clicked, dragged)
         for body, _, node in self.meshes:
             if body >= 0:
-                _bind(node, lambda event, body=body: body, clicked, dragged)
+                _bind(node, partial(_only, body), clicked, dragged)
 
     def remove(self) -> None:
         """Take all of them away."""
@@ -103,6 +104,10 @@ class Bodies:
 def _member(bodies: Any, event: Any) -> int:
     k = event.instance_index
     return int(bodies[k]) if isinstance(k, int) and 0 <= k < len(bodies) else -1
+
+
+def _only(body: int, event: Any) -> int:
+    return body
 
 
 def _bind(node: Any, which: Callable[[Any], int], clicked: Callable[[int, Any], None], dragged: Callable[[int, Any], None]) -> None:

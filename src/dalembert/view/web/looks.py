@@ -68,7 +68,8 @@ def creased(points: Array, triangles: Any) -> tuple[Array, Any]:
     normal = np.cross(b - a, c - a)
     normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
     index: dict[int, list[tuple[int, int]]] = {}  # of a corner: (face that has it, its number)
-    out, corners = np.empty_like(triangles), []
+    out = np.empty_like(triangles)
+    corners: list[int] = []
     for f, face in enumerate(triangles.tolist()):
         for i, corner in enumerate(face):
             known = index.setdefault(corner, [])
@@ -82,7 +83,7 @@ def creased(points: Array, triangles: Any) -> tuple[Array, Any]:
 
 
 def sizes_of_bodies(model: Model, batches: list[Batch]) -> Array:
-    """(bodies,): geometric mean of the three extents of each body, m; 0 of what is not drawn. A thin one counts as a tenth of its length."""
+    """(bodies,): geometric mean of the three extents of each body, m; 0 of what is not drawn. At least a tenth of the largest each."""
     low, high = np.full((len(model.bodies), 3), np.inf), np.full((len(model.bodies), 3), -np.inf)
     for batch in batches:
         for body in batch.bodies[batch.bodies >= 0]:

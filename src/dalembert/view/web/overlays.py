@@ -142,7 +142,7 @@ ARROWS = {"contacts": FORCE, "momentum": MOMENTUM, "angular velocity": SPIN}
 
 def add_switches(gui: Any, overlays: list[Overlays], shown: tuple[str, ...] = ()) -> dict[str, Any]:
     """Boxes to tick, and a slider for the lengths of arrows. overlays: a list that the owner may change."""
-    boxes = {}
+    boxes: dict[str, Any] = {}
     for kind in KINDS:
         box = gui.add_checkbox(kind, kind in shown, hint=HINTS[kind])
         box.on_update(lambda _: apply_switches(boxes, overlays))

@@ -120,7 +120,7 @@ class Replay:
     def _place(self) -> None:
         """Runs on top of each other, or side by side."""
         for i, track in enumerate(self.tracks):
-            track.bodies.move(np.array([-0.57, 0.82, 0.0]) * (1.3 * self.setting.half * i if self.beside else 0.0))
+            track.bodies.move(self.setting.view[0] * (1.5 * self.setting.half * i if self.beside else 0.0))
 
     # what the page, or a script, may do ------------------------------------------------------------------------------------------------
 

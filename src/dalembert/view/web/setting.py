@@ -1,7 +1,7 @@
 """Floor, light and camera of a page: what stands around a machine.
 
-The camera looks as that of the animations does (azimuth 35, elevation 22 degrees) at the box that `framing` finds for the run, from the
-distance at which the box fills the picture: half / tan(fov / 2).
+The camera looks as that of the animations does (azimuth 35, elevation 22 degrees), but across what is long and narrow, at the box that
+`framing` finds for the run, from the distance at which the box fills the picture: half / tan(fov / 2).
 """
 
 from __future__ import annotations
@@ -22,26 +22,40 @@ from dalembert.view.web.looks import creased
 
 PICTURE = (1280, 800)
 FOV = np.radians(50.0)
-AWAY = 1.3
-SLATE, CELLS, SECTIONS, GROUND = (174, 182, 191), (218, 224, 231), (190, 199, 209), (240, 243, 246)
+AWAY = 1.25
+AZIMUTH, SIDE, NARROW = 35.0, 30.0, 0.1
+SLATE, CELLS, SECTIONS, GROUND = (174, 182, 191), (222, 227, 233), (203, 210, 218), (243, 245, 248)
 TILES = ((203, 210, 218), (225, 230, 235))
 
 
 class Setting(NamedTuple):
-    """centre of the picture (3,), half of what is seen of it, height of the floor, m."""
+    """centre of the picture (3,), half of what is seen of it, height of the floor, m; view: rows right, up, towards the eye."""
 
     centre: Array
     half: float
     floor: float
+    view: Array
 
 
 def setting_of(model: Model, poses: Array, centres: Array) -> Setting:
     """For what some images show: poses (k, bodies, 4, 4), centres of mass (k, bodies, 3)."""
     pieces, ground = pieces_of(model), level_floor(model)
     pieces = pieces + world_pieces(model, centres, sizes_of(pieces))
-    frame = frame_of(model, pieces, poses, centres, PICTURE, camera(), ground)
+    view = camera(_azimuth(centres[0]))
+    frame = frame_of(model, pieces, poses, centres, PICTURE, view, ground)
     middle = frame.middle(centres[0])
-    return Setting(frame.centre + middle, frame.half, frame.floor + (0.0 if ground is not None else middle[2]))
+    return Setting(frame.centre + middle, frame.half, frame.floor + (0.0 if ground is not None else middle[2]), view)
+
+
+def _azimuth(centres: Array) -> float:
+    """Degrees. Bodies (n, 3) in a line or a wall are seen from SIDE degrees beside its normal."""
+    if len(centres) < 3:
+        return AZIMUTH
+    values, axes = np.linalg.eigh(np.cov(centres[:, :2].T))
+    if not values[0] < NARROW * values[1]:
+        return AZIMUTH
+    along = np.degrees(np.arctan2(axes[1, 1], axes[0, 1]))
+    return float(min((along + 90.0 - SIDE, along - 90.0 - SIDE), key=lambda a: abs((a - AZIMUTH + 180.0) % 360.0 - 180.0)))
 
 
 def furnish(server: Any, model: Model, setting: Setting, centres: Array) -> None:
@@ -60,17 +74,18 @@ def furnish(server: Any, model: Model, setting: Setting, centres: Array) -> None
 
 
 def _light(scene: Any, setting: Setting) -> None:
-    """A sun with shadows from behind the viewer's shoulder, and the sky."""
+    """A sun with shadows, high behind the viewer's left shoulder, and the sky."""
     scene.configure_environment_map("studio", environment_intensity=0.1)
     scene.configure_default_lights(False)
     scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(188, 194, 204), intensity=0.85)
-    sun = setting.centre + setting.half * np.array([2.2, 0.6, 4.0])
+    right, _, eye = setting.view
+    sun = setting.centre + setting.half * (1.6 * eye - 1.8 * right + np.array([0.0, 0.0, 4.0]))
     scene.add_light_directional("/light/sun", intensity=1.9, cast_shadow=True, position=tuple(sun.tolist()))
 
 
 def look_from(server: Any, setting: Setting) -> None:
     """Where a new browser looks from, and at what."""
-    eye = camera()[2]
+    eye = setting.view[2]
     server.initial_camera.fov = float(FOV)
     server.initial_camera.look_at = setting.centre
     server.initial_camera.position = setting.centre + AWAY * setting.half / np.tan(0.5 * FOV) * eye
