@@ -38,7 +38,7 @@ class Live:
         if not (isinstance(speed, (int, float)) and 0.0 < speed < math.inf):
             raise OptionError(f"view: speed = {speed!r}; expected a positive number, 1 for real time.")
         model = machine_of(sim.model)
-        self.sim, self.chosen = sim, ""
+        self.sim, self.chosen, self._ended = sim, "", threading.Event()
         self.driver = Driver(sim, float(speed), play)
         snap = self.driver.snapshot
         self.first = changes.start_of(model, snap.q, snap.v)
@@ -138,21 +138,22 @@ class Live:
 
     def add(self, kind: str, position: Any = None) -> threading.Event:
         """Drop a box or a ball of the usual size and mass, above the middle of the machine unless a place is given."""
-        size, count = self.bodies.size, len(self.model.bodies)
-        mass = self.overlays[0].mean
-        if position is None:
-            position = self._above(size, count)
+        size, mass = self.bodies.size, self.overlays[0].mean
         mu = float(self.panel.friction.value) if self.panel.friction is not None else 0.5
-        return self.driver.change(lambda sim: changes.add_body(sim, kind, size, mass, np.asarray(position, dtype=float), mu))
 
-    def _above(self, size: float, count: int) -> Any:
+        def change(sim: Any) -> None:
+            place = self._above(sim, size) if position is None else np.asarray(position, dtype=float)
+            changes.add_body(sim, kind, size, mass, place, mu)
+
+        return self.driver.change(change)
+
+    def _above(self, sim: Any, size: float) -> Any:
         """A free place over the middle: higher than everything that is there, a little off, another one each time."""
-        snap = self.driver.snapshot
-        centre = motion_of(snap.model, snap.q, snap.v).centre
+        centre = motion_of(machine_of(sim.model), sim.state.q, sim.state.v).centre
         middle = np.median(centre, axis=0) if len(centre) else self.setting.centre
         near = centre[np.linalg.norm(centre[:, :2] - middle[:2], axis=1) < 3.0 * size] if len(centre) else centre
         top = max(float(near[:, 2].max(initial=self.setting.floor)), self.setting.floor)
-        angle = 2.399963 * count  # the golden angle
+        angle = 2.399963 * len(centre)  # the golden angle
         return np.array([middle[0] + 0.3 * size * np.cos(angle), middle[1] + 0.3 * size * np.sin(angle), top + 2.0 * size])
 
     def delete(self) -> threading.Event | None:
@@ -167,9 +168,9 @@ class Live:
     def close(self) -> None:
         """End the page and the thread that steps."""
         self.driver.close()
+        self._ended.set()
+        self.thread.join(5.0)
         self.page.close()
-        if self.thread.is_alive():
-            self.thread.join(5.0)
 
     def wait(self) -> None:
         """Until it is closed, or Ctrl-C."""
@@ -191,7 +192,7 @@ class Live:
 
     def _paint(self) -> None:
         told, clients = 0.0, 0
-        while not self.page.closed:
+        while not self._ended.is_set():
             began = time.perf_counter()
             snap, now = self.driver.snapshot, len(self.page.server.get_clients())
             if now and ((snap.t, snap.model) != self._shown or now != clients or self.panel.changed):

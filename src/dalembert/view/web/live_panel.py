@@ -11,6 +11,7 @@ from dalembert.view.web import changes
 from dalembert.view.web.driver import Snapshot, engine_name
 from dalembert.view.web.live_plots import LivePlots
 from dalembert.view.web.overlays import add_switches
+from dalembert.view.web.setting import add_shadow_switch
 
 if TYPE_CHECKING:
     from dalembert.view.web.live import Live
@@ -37,11 +38,12 @@ class LivePanel:
             self._add_motors()
         with tabs.add_tab("show"):
             first = ("contacts",) if engine_name(live.sim) == "spook" else ("trails",)
+            self.shadows = add_shadow_switch(live.page.server)
             self.boxes = add_switches(gui, live.overlays, first)
             for box in self.boxes.values():
                 box.on_update(lambda _: self._change())
         with tabs.add_tab("plots"):
-            self.plots = LivePlots(gui)
+            self.plots = LivePlots(gui, not math.isnan(live.driver.snapshot.gauges.work))
 
     def _change(self) -> None:
         self.changed = True

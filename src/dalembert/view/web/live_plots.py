@@ -25,49 +25,41 @@ PLOTS: dict[str, tuple[str, ...]] = {
 
 
 class LivePlots:
-    """Plots of a panel, and what they show."""
+    """Plots of a panel, and what they show. account: the engine keeps one."""
 
-    def __init__(self, gui: Any):
+    def __init__(self, gui: Any, account: bool = True):
         self.on = gui.add_checkbox("draw", True, hint="plots take some of the browser's time")
-        self.rows: deque[tuple[float, ...]] = deque(maxlen=KEPT)
+        self.rows: deque[dict[str, float]] = deque(maxlen=KEPT)
         self.model, self.first = None, 0.0
+        self.names = {title: tuple(n for n in names if n != "balance" or account) for title, names in PLOTS.items()}
         self.plots = {}
-        for title, names in PLOTS.items():
+        for title, names in self.names.items():
             series = ({"label": "t"}, *({"label": n, "stroke": COLOURS[i % len(COLOURS)], "width": 1.5} for i, n in enumerate(names)))
             empty = tuple(np.zeros(2) for _ in range(1 + len(names)))
             self.plots[title] = gui.add_uplot(empty, series, title=title, height=150, scales={"x": {"time": False}}, legend={"show": True})
 
     def tell(self, snap: Snapshot, driver: Driver) -> None:
-        """Read, and draw."""
-        if self.rows and snap.t < self.rows[-1][0]:
+        """Read, and draw. Before the first step there is nothing to read."""
+        if self.rows and snap.t < self.rows[-1]["t"]:
             self.rows.clear()
-        if self.rows and snap.t == self.rows[-1][0]:
+        if not driver.pace.times or (self.rows and snap.t == self.rows[-1]["t"]):
             return
         self.rows.append(self._reading(snap, driver))
         if not self.on.value or len(self.rows) < 2:
             return
-        table, at = np.array(self.rows), 1
-        for title, names in PLOTS.items():
-            columns = table[:, at : at + len(names)].T
-            self.plots[title].data = (table[:, 0].copy(), *(c.copy() for c in columns))
-            at += len(names)
+        for title, names in self.names.items():
+            self.plots[title].data = tuple(np.array([row[name] for row in self.rows]) for name in ("t", *(f"{title}: {n}" for n in names)))
 
-    def _reading(self, snap: Snapshot, driver: Driver) -> tuple[float, ...]:
+    def _reading(self, snap: Snapshot, driver: Driver) -> dict[str, float]:
+        """One number for each curve."""
         kinetic, potential = float(snap.model.kinetic_energy(snap.q, snap.v)), float(snap.model.potential_energy(snap.q))
         total, work = kinetic + potential, snap.gauges.work
         if not self.rows or self.model is not snap.model:
             self.model, self.first = snap.model, total - work
         p = np.asarray(snap.model.momentum(snap.q, snap.v))
-        momentum = float(np.linalg.norm(p[3:6])), float(np.linalg.norm(p[:3]))
-        times = (1e3 * x for x in driver.pace.percentiles())
-        return (
-            snap.t,
-            kinetic,
-            potential,
-            total,
-            total - work - self.first,
-            *momentum,
-            snap.gauges.violation,
-            float(len(snap.contacts)),
-            *times,
-        )
+        values = (
+            kinetic, potential, total, total - work - self.first,
+            float(np.linalg.norm(p[3:6])), float(np.linalg.norm(p[:3])), snap.gauges.violation, float(len(snap.contacts)),
+            *(1e3 * x for x in driver.pace.percentiles()),
+        )  # fmt: skip
+        return {"t": snap.t, **dict(zip((f"{title}: {n}" for title, names in PLOTS.items() for n in names), values, strict=True))}

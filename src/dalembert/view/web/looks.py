@@ -64,6 +64,9 @@ def creased(points: Array, triangles: Any) -> tuple[Array, Any]:
     """The same triangles with corners of their own where faces meet at an edge."""
     if not 0 < len(triangles) <= MOST_CREASED:
         return points, triangles
+    grain = 1e-7 * float(np.ptp(points, axis=0).max())
+    _, first, which = np.unique(np.round(points / grain), axis=0, return_index=True, return_inverse=True)
+    points, triangles = points[first], which.reshape(-1)[triangles]  # the seam of what is turned about an axis is closed
     a, b, c = (points[triangles[:, i]] for i in range(3))
     normal = np.cross(b - a, c - a)
     normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)

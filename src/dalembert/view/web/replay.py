@@ -89,7 +89,7 @@ class Replay:
         self.end = max(float(r.t[-1]) for r in runs)
         self.t, self.speed, self.playing, self.loop, self.beside = self.start, 1.0, False, True, beside
         self.events: list[Happened] = sorted(e for run in runs for e in happened_in(run))
-        self._changed, self._lock = threading.Event(), threading.Lock()
+        self._changed, self._ended, self._lock = threading.Event(), threading.Event(), threading.Lock()
         self.page = Page(runs[0].model.name or "dalembert", host, port)
         self.url = self.page.url
         try:
@@ -161,9 +161,10 @@ class Replay:
 
     def close(self) -> None:
         """End it."""
-        self.page.close()
+        self._ended.set()
         self._changed.set()
         self.thread.join(5.0)
+        self.page.close()
 
     def wait(self) -> None:
         """Until it is closed, or Ctrl-C."""
@@ -180,7 +181,7 @@ class Replay:
 
     def _play(self) -> None:
         before = time.perf_counter()
-        while not self.page.closed:
+        while not self._ended.is_set():
             now = time.perf_counter()
             self._advance(now - before)
             before = now

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.view.web.overlays import add_switches
+from dalembert.view.web.setting import add_shadow_switch
 
 if TYPE_CHECKING:
     from dalembert.view.web.events import Happened
@@ -36,6 +37,7 @@ class ReplayPanel:
         if len(replay.tracks) > 1:
             self._add_comparison(gui)
         with gui.add_folder("show"):
+            self.shadows = add_shadow_switch(replay.page.server)
             self.boxes = add_switches(gui, [track.overlays for track in replay.tracks], self._first_shown())
             for box in self.boxes.values():
                 box.on_update(lambda _: replay.refresh())
