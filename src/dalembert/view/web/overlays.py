@@ -123,7 +123,7 @@ class Overlays:
         self.lines.visible = len(far) > 0
         if len(far):
             shown = path[:, far]
-            age = np.linspace(0.85, 0.0, len(path))[:, None, None]
+            age = np.linspace(0.7, 0.0, len(path))[:, None, None]
             colours = (self.colours[far % len(self.colours)] * (1.0 - age) + 244.0 * age).astype(np.uint8)
             self.lines.points = np.stack([shown[:-1], shown[1:]], axis=2).reshape(-1, 2, 3).astype(np.float32)
             self.lines.colors = np.stack([colours[:-1], colours[1:]], axis=2).reshape(-1, 2, 3)

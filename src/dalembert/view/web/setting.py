@@ -22,7 +22,7 @@ from dalembert.view.web.looks import creased
 
 PICTURE = (1280, 800)
 FOV = np.radians(50.0)
-AWAY = 1.25
+AWAY = 1.4
 AZIMUTH, SIDE, NARROW = 35.0, 30.0, 0.1
 SLATE, CELLS, SECTIONS, GROUND = (174, 182, 191), (222, 227, 233), (203, 210, 218), (243, 245, 248)
 TILES = ((203, 210, 218), (225, 230, 235))
