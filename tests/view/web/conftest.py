@@ -9,7 +9,7 @@ import dalembert as dal
 from dalembert.view.web.live import Live
 from dalembert.view.web.replay import Replay
 
-PATIENCE = 60.0  # s: of a slow machine with other things to do
+PATIENCE = 120.0  # s: of a slow machine with other things to do
 
 
 def until(condition, seconds=PATIENCE):

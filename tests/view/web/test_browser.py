@@ -52,6 +52,7 @@ def visit(browser):
         before = len(view.page.server.get_clients())
         view.panel.shadows.value = False
         page = (within or browser).new_page(viewport=SIZE)
+        page.set_default_timeout(1e3 * PATIENCE)
         page.complaints = []
         page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" and PASSIVE not in m.text else None)
         page.on("pageerror", lambda e: page.complaints.append(str(e)))

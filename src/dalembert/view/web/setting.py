@@ -22,7 +22,7 @@ from dalembert.view.web.looks import creased
 
 PICTURE = (1280, 800)
 FOV = np.radians(50.0)
-AWAY = 1.4
+AWAY, ASIDE = 1.4, 0.3  # the panel covers a part on the right
 AZIMUTH, SIDE, NARROW = 35.0, 30.0, 0.1
 SLATE, CELLS, SECTIONS, GROUND = (174, 182, 191), (222, 227, 233), (203, 210, 218), (243, 245, 248)
 TILES = ((203, 210, 218), (225, 230, 235))
@@ -94,8 +94,9 @@ def look_from(server: Any, setting: Setting) -> None:
     """Where a new browser looks from, and at what."""
     eye = setting.view[2]
     server.initial_camera.fov = float(FOV)
-    server.initial_camera.look_at = setting.centre
-    server.initial_camera.position = setting.centre + AWAY * setting.half / np.tan(0.5 * FOV) * eye
+    middle = setting.centre + ASIDE * setting.half * setting.view[0]
+    server.initial_camera.look_at = middle
+    server.initial_camera.position = middle + AWAY * setting.half / np.tan(0.5 * FOV) * eye
     server.initial_camera.near = 0.005 * setting.half
 
 
