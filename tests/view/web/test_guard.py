@@ -1,6 +1,7 @@
 """Who is let in, and what is listened to."""
 
 import http.client
+import sys
 
 import pytest
 import viser
@@ -137,3 +138,9 @@ def test_a_guard_that_was_not_asked_refuses_to_serve(monkeypatch):
 
     with pytest.raises(dal.OptionError, match="cannot be guarded"), guard.guarding(Guard()):
         pass
+
+
+def test_without_viser_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(dal.OptionError, match=r"pip install \"dalembert\[view\]\""):
+        Page("test", port=0)
