@@ -23,6 +23,7 @@ PASSIVE = "passive event listener"  # what the library of the page says of every
 if not Path(CHROMIUM).exists() and not os.environ.get("CI"):
     pytest.skip(f"there is no browser at {CHROMIUM}", allow_module_level=True)
 
+pytestmark = pytest.mark.slow
 sync_api = pytest.importorskip("playwright.sync_api") if not os.environ.get("CI") else __import__("playwright.sync_api").sync_api
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import dalembert as dal
 from dalembert.view.web import changes
-from dalembert.view.web.live_panel import pace_words
+from dalembert.view.web.live_panel import pace_words, reading
 
 from .conftest import arm, boxes
 
@@ -246,6 +246,30 @@ def test_a_formula_has_nothing_to_show():
 def test_a_speed_that_is_none_is_refused(box_sim, speed):
     with pytest.raises(dal.OptionError, match="speed"):
         box_sim.view(port=0, speed=speed)
+
+
+def test_whatever_a_page_sends_a_slider_stays_within_its_ends(live, box_sim, until):
+    view = live(box_sim)
+    for slider in (view.panel.speed, view.panel.h, view.panel.gravity, view.panel.friction, view.panel.compliance):
+        slider._impl.value = math.nan  # what a message of a page writes before callbacks are called
+        assert reading(slider) == slider.min
+        slider._impl.value = 1e300
+        assert reading(slider) == slider.max
+    settle(view, until)
+
+
+def test_the_last_body_can_be_deleted(live, until):
+    view = live(dal.Simulation(boxes(1), "spook", h=1 / 60, keep=0))
+    view.choose("box0")
+    assert view.delete().wait(60)
+    settle(view, until)
+    assert view.driver.trouble == ""
+    if not view.driver.said:
+        assert len(view.driver.snapshot.model.bodies) == 0
+    view.draw(view.driver.snapshot)
+    assert view.add("ball").wait(60)
+    settle(view, until)
+    view.draw(view.driver.snapshot)
 
 
 # what is drawn -------------------------------------------------------------------------------------------------------------------------

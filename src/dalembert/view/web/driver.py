@@ -123,17 +123,30 @@ class Driver:
     def _run(self) -> None:
         while not self._ended.is_set():
             began = time.perf_counter()
-            if self.playing:
-                self._tick(began)
-            else:
-                self.pace.rest()
-                n, self.single = (self.single, 0) if not self.trouble else (0, 0)
-                if n or self._waiting:
-                    self._steps(n) if n else self._call(0)
-            self.snapshot = self._look()
+            try:
+                self._turn(began)
+                self.snapshot = self._look()
+            except Exception as error:  # nothing may end this thread but `close`
+                self._stop(error)
             left = 1.0 / TICKS - (time.perf_counter() - began)
             self._wake.wait(max(left, 5e-4) if self.playing else 0.05)
             self._wake.clear()
+
+    def _turn(self, began: float) -> None:
+        if self.playing:
+            self._tick(began)
+            return
+        self.pace.rest()
+        n, self.single = (self.single, 0) if not self.trouble else (0, 0)
+        if n:
+            self._steps(n)
+        elif self._waiting:
+            self._call(0)
+
+    def _stop(self, error: Exception) -> None:
+        """The clock stops, and the page says why."""
+        words = str(error) if isinstance(error, DalembertError) else f"{type(error).__name__}: {error}"
+        self._resume, self.trouble, self.playing = self.playing or (bool(self.trouble) and self._resume), words, False
 
     def _tick(self, began: float) -> None:
         h = float(self.sim.h)
@@ -150,10 +163,11 @@ class Driver:
 
     def _steps(self, n: int) -> None:
         for k in [1] * n if self.drag or self.kicks else [n]:
-            if self._acts() and self._call(k):
+            self._acts()
+            if self._call(k):
                 return
 
-    def _acts(self) -> bool:
+    def _acts(self) -> None:
         """What pulls and kicks, over the next step."""
         drag, model = self.drag, machine_of(self.sim.model)
         names = {b.name for b in model.bodies} if drag or self.kicks else set()
@@ -167,7 +181,6 @@ class Driver:
         except DalembertError as error:
             self.said, self.drag = str(error), None
             self.kicks.clear()
-        return True
 
     def _call(self, n: int) -> bool:
         """n steps; True if they were refused."""
@@ -175,8 +188,7 @@ class Driver:
         try:
             self.sim.step(n)
         except Exception as error:  # of the engine, or of the user's own control: told on the page
-            words = str(error) if isinstance(error, DalembertError) else f"{type(error).__name__}: {error}"
-            self.trouble, self._resume, self.playing = words, self.playing, False
+            self._stop(error)
             return True
         if n:
             self.pace.did(n, h, time.perf_counter() - began)

@@ -17,7 +17,7 @@ from dalembert.errors import OptionError
 from dalembert.view.web import changes
 from dalembert.view.web.bodies import Bodies
 from dalembert.view.web.driver import Driver, Snapshot
-from dalembert.view.web.live_panel import LivePanel
+from dalembert.view.web.live_panel import LivePanel, reading
 from dalembert.view.web.motion import Motion, machine_of, motion_of
 from dalembert.view.web.overlays import Overlays, apply_switches
 from dalembert.view.web.page import HOST, PORT, Page
@@ -39,6 +39,7 @@ class Live:
             raise OptionError(f"view: speed = {speed!r}; expected a positive number, 1 for real time.")
         model = machine_of(sim.model)
         self.sim, self.chosen, self._ended = sim, "", threading.Event()
+        self._drawing = threading.RLock()  # nodes of the scene come and go with the machine
         self.driver = Driver(sim, float(speed), play)
         snap = self.driver.snapshot
         self.first = changes.start_of(model, snap.q, snap.v)
@@ -93,11 +94,12 @@ class Live:
 
     def choose(self, name: str) -> None:
         """The body that "kick" and "delete" mean; "": none."""
-        names = [b.name for b in self.model.bodies]
-        self.chosen = name if name in names else ""
-        self.bodies.choose(names.index(self.chosen) if self.chosen else -1)
-        if hasattr(self, "panel"):
-            self.panel.tell_chosen()
+        with self._drawing:
+            names = [b.name for b in self.model.bodies]
+            self.chosen = name if name in names else ""
+            self.bodies.choose(names.index(self.chosen) if self.chosen else -1)
+            if hasattr(self, "panel"):
+                self.panel.tell_chosen()
 
     def drag(self, name: str, phase: str, start: Any, end: Any) -> None:
         """Pull a body at the point `start` of it (world, where it is now) to `end`; phase: "start", "update", "end"."""
@@ -139,7 +141,7 @@ class Live:
     def add(self, kind: str, position: Any = None) -> threading.Event:
         """Drop a box or a ball of the usual size and mass, above the middle of the machine unless a place is given."""
         size, mass = self.bodies.size, self.overlays[0].mean
-        mu = float(self.panel.friction.value) if self.panel.friction is not None else 0.5
+        mu = reading(self.panel.friction) if self.panel.friction is not None else 0.5
 
         def change(sim: Any) -> None:
             place = self._above(sim, size) if position is None else np.asarray(position, dtype=float)
@@ -181,7 +183,7 @@ class Live:
     def draw(self, snap: Snapshot) -> Motion:
         """The picture of a snapshot."""
         motion = motion_of(snap.model, snap.q, snap.v)
-        with self.page.server.atomic():
+        with self._drawing, self.page.server.atomic():
             if snap.model is not self.model:
                 self._build(snap.model)
             self.bodies.show(motion)

@@ -55,11 +55,11 @@ class LivePanel:
         self.clock = gui.add_button_group("clock", ("play", "pause", "step", "reset"), hint="reset: back to the start")
         self.clock.on_click(lambda event: self.press(str(event.target.value)))
         self.speed = gui.add_slider("speed", 0.05, max(4.0, driver.speed), 0.05, driver.speed, hint="of real time")
-        self.speed.on_update(lambda _: setattr(driver, "speed", max(float(self.speed.value), 0.01)))
+        self.speed.on_update(lambda _: setattr(driver, "speed", reading(self.speed)))
         h = 1e3 * float(sim.h)
         low, high, step, now = (float(f"{x * h:.4g}") for x in (0.1, 4.0, 0.05, 1.0))
         self.h = gui.add_slider("h, ms", low, high, step, now, hint="step size")
-        self.h.on_update(lambda _: driver.change(lambda s: setattr(s, "h", 1e-3 * float(self.h.value))))
+        self.h.on_update(lambda _: driver.change(lambda s: setattr(s, "h", 1e-3 * reading(self.h))))
         names = changes.able_steppers(sim.model)
         own = sim._run.plan.stepper.name
         known = tuple(dict.fromkeys([own, *names]))
@@ -71,7 +71,7 @@ class LivePanel:
         self.chosen = gui.add_markdown("Drag a body with the mouse; click one to choose it.")
         self.kick_speed = gui.add_slider("kick, m/s", 0.1, 20.0, 0.1, 3.0)
         self.kick = gui.add_button("kick", icon="bolt", hint="away from the camera, and a little up")
-        self.kick.on_click(lambda event: live.kick(float(self.kick_speed.value), _ahead(event)))
+        self.kick.on_click(lambda event: live.kick(reading(self.kick_speed), _ahead(event)))
         if not hasattr(live.sim.model, "add_body"):
             return
         self.hands = gui.add_button_group("bodies", ("add box", "add ball", "delete"), hint="delete: the body that was chosen")
@@ -83,18 +83,18 @@ class LivePanel:
             return
         g = float(np.linalg.norm(model.gravity))
         self.gravity = gui.add_slider("gravity", 0.0, max(20.0, g), 0.01, g, hint="m/s^2")
-        self.gravity.on_update(lambda _: driver.change(lambda s: changes.set_gravity(s, float(self.gravity.value))))
+        self.gravity.on_update(lambda _: driver.change(lambda s: changes.set_gravity(s, reading(self.gravity))))
         if engine_name(self.live.sim) != "spook":
             return
         mu = changes.friction_of(model)
         self.friction = gui.add_slider("friction", 0.0, max(1.5, mu), 0.01, mu, hint="of all contacts")
-        self.friction.on_update(lambda _: driver.change(lambda s: changes.set_friction(s, float(self.friction.value))))
+        self.friction.on_update(lambda _: driver.change(lambda s: changes.set_friction(s, reading(self.friction))))
         eps = float(np.clip(self.live.sim._run.plan.options.get("eps", 1e-8), *COMPLIANCE))
         low, high = (math.log10(x) for x in COMPLIANCE)
         self.compliance = gui.add_slider(
             "log compliance", low, high, 0.1, math.log10(eps), hint="of contacts, log10 of m/N: -9 hard, -3 soft"
         )
-        self.compliance.on_update(lambda _: driver.change(lambda s: changes.set_compliance(s, 10.0 ** float(self.compliance.value))))
+        self.compliance.on_update(lambda _: driver.change(lambda s: changes.set_compliance(s, 10.0 ** reading(self.compliance))))
 
     def _add_motors(self) -> None:
         """Sliders of motors, where the run has no control of its own."""
@@ -109,7 +109,7 @@ class LivePanel:
                 reach = _reach(motor)
                 slider = self.gui.add_slider(f"{motor.name} ({motor.kind})", -reach, reach, reach / 100.0, 0.0)
                 slider.on_update(lambda _, s=slider, name=motor.name: self.live.driver.change(
-                    lambda sim: changes.set_motor(sim, control, name, float(s.value))
+                    lambda sim: changes.set_motor(sim, control, name, reading(s))
                 ))  # fmt: skip
                 self.motors[motor.name] = slider
 
@@ -153,6 +153,12 @@ class LivePanel:
                     ("**Stopped:** " if driver.trouble else "**Refused:** ") + words + (" *Reset goes on.*" if driver.trouble else "")
                 )
             self.plots.tell(snap, driver)
+
+
+def reading(slider: Any) -> float:
+    """The value of a slider, within its ends whatever a page sent."""
+    value = float(slider.value)
+    return float(slider.min) if math.isnan(value) else float(min(max(value, slider.min), slider.max))
 
 
 def pace_words(driver: Any) -> str:

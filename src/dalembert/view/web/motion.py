@@ -33,8 +33,8 @@ def motion_of(model: Model, q: Array, v: Array) -> Motion:
     """Of one state of a model."""
     frames = kinematics.frames(model, q, v)
     found = [frames[b.name] for b in model.bodies]
-    position, quaternion, omega, velocity = (np.array([f[i] for f in found]).reshape(len(found), -1) for i in range(4))
-    com = np.array([b.com for b in model.bodies])
+    position, quaternion, omega, velocity = (np.array([f[i] for f in found]).reshape(-1, k) for i, k in enumerate((3, 4, 3, 3)))
+    com = np.array([b.com for b in model.bodies]).reshape(-1, 3)
     turned = rotate(quaternion, np.stack([com, velocity + np.cross(omega, com), omega]))
     return Motion(position, quaternion, position + turned[0], turned[1], turned[2])
 
