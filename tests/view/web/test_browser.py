@@ -3,6 +3,7 @@
 import io
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -57,6 +58,7 @@ def visit(browser):
         page.complaints = []
         page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" and PASSIVE not in m.text else None)
         page.on("pageerror", lambda e: page.complaints.append(str(e)))
+        page.on("request", lambda r: page.complaints.append(r.url) if foreign(r.url) else None)
         page.goto(view.url, timeout=1e3 * PATIENCE)
         page.wait_for_selector("canvas", timeout=1e3 * PATIENCE)
         wait(page, lambda: len(view.page.server.get_clients()) > before)
@@ -67,6 +69,11 @@ def visit(browser):
     for page in pages:
         if not page.is_closed():
             page.close()
+
+
+def foreign(url):
+    """Whether something is asked of another computer."""
+    return urlsplit(url).scheme not in ("data", "blob") and urlsplit(url).hostname != "127.0.0.1"
 
 
 def wait(page, condition):
@@ -192,6 +199,16 @@ def test_a_page_that_closes_and_a_browser_that_crashes_leave_the_run_alone(four,
     until(lambda: four.driver.snapshot.t > t + 0.2)
     assert four.driver.trouble == ""
     assert visit(four).complaints == []
+
+
+def test_a_page_with_a_token_opens_by_its_address_alone(live, visit, browser, monkeypatch):
+    monkeypatch.setattr("dalembert.view.web.page.is_home", lambda host: False)
+    view = live(dal.Simulation(arm(), "midpoint", h=0.01, keep=0))
+    stranger = browser.new_page()
+    assert stranger.goto(view.url.partition("?")[0]).status == 403
+    stranger.close()
+    page = visit(view)
+    assert "token" not in page.url and page.complaints == []
 
 
 def test_a_replay_plays_in_the_browser(replay, visit):

@@ -23,9 +23,10 @@ def page():
 
 
 @pytest.fixture
-def locked():
-    """A page for other computers; this one reaches it too."""
-    made = Page("test", host="0.0.0.0", port=0)
+def locked(monkeypatch):
+    """A page as for other computers, on an address that none of them reaches."""
+    monkeypatch.setattr("dalembert.view.web.page.is_home", lambda host: False)
+    made = Page("test", port=0)
     yield made
     made.close()
 
