@@ -77,7 +77,9 @@ def test_several_runs_are_ghosts_or_side_by_side(replay, swing):
     view.draw()
     assert np.allclose(view.tracks[1].bodies.frames[0].position, other.poses[-1, 0, :3, 3])  # it has ended, and stands
     view.set_beside(True)
-    assert np.linalg.norm(view.tracks[1].bodies.top.position) > 0.5
+    assert np.linalg.norm(view.tracks[1].bodies.top.position) > 0.5 and view.tracks[1].bodies.meshes[0][2].opacity is None
+    view.set_beside(False)
+    assert np.linalg.norm(view.tracks[1].bodies.top.position) == 0.0 and view.tracks[1].bodies.meshes[0][2].opacity < 0.5
 
 
 def test_a_list_of_runs_is_a_bundle(swing):

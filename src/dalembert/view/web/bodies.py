@@ -35,7 +35,7 @@ class Bodies:
         self.top = scene.add_frame(root, show_axes=False)
         self.shared = [(b, self._add_shared(k, b)) for k, b in enumerate(found) if len(b.bodies) >= MANY and b.bodies[0] >= 0]
         self.frames: dict[int, Any] = {}
-        self.meshes: list[tuple[int, Any, Any]] = []  # body, colour, node
+        self.meshes: list[tuple[int, Any, Any, Batch]] = []  # body, colour, node
         for k, batch in enumerate(found):
             if len(batch.bodies) < MANY or batch.bodies[0] < 0:
                 self._add_single(k, batch)
@@ -64,7 +64,7 @@ class Bodies:
             node = self.scene.add_mesh_simple(
                 f"{where}/part{k}", batch.points, batch.triangles, color=tuple(colour.tolist()), **self._look(batch)
             )
-            self.meshes.append((body, colour, node))
+            self.meshes.append((body, colour, node, batch))
 
     def show(self, motion: Motion) -> None:
         """Move all bodies to where they are. Inside `server.atomic()`."""
@@ -78,6 +78,12 @@ class Bodies:
         """The whole machine by so much, for pictures side by side."""
         self.top.position = shift
 
+    def fade(self, opacity: float) -> None:
+        """Make all bodies solid, or ghosts."""
+        self.opacity = opacity
+        for batch, node in [*self.shared, *((batch, node) for _, _, node, batch in self.meshes)]:
+            node.opacity = self._look(batch)["opacity"]
+
     def choose(self, body: int) -> None:
         """Show which body was chosen; -1: none."""
         self.chosen = body
@@ -85,14 +91,14 @@ class Bodies:
             colours = self._colours(batch.colours).astype(float)
             colours[batch.bodies == body] += TINTED * (CHOSEN - colours[batch.bodies == body])
             node.batched_colors = np.round(colours).astype(np.uint8)
-        for owner, colour, node in self.meshes:
+        for owner, colour, node, _ in self.meshes:
             node.color = tuple(int(x) for x in (colour + TINTED * (CHOSEN - colour) if owner == body and body >= 0 else colour))
 
     def listen(self, clicked: Callable[[int, Any], None], dragged: Callable[[int, Any], None]) -> None:
         """Call with the number of the body, and the event, when a body is clicked or dragged."""
         for batch, node in self.shared:
             _bind(node, partial(_member, batch.bodies), clicked, dragged)
-        for body, _, node in self.meshes:
+        for body, _, node, _ in self.meshes:
             if body >= 0:
                 _bind(node, partial(_only, body), clicked, dragged)
 

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import OptionError
+from dalembert.view.links import pieces_of
+from dalembert.view.stage import sizes_of
 from dalembert.view.web import changes
 from dalembert.view.web.bodies import Bodies
 from dalembert.view.web.driver import Driver, Snapshot
@@ -22,7 +24,7 @@ from dalembert.view.web.motion import Motion, machine_of, motion_of
 from dalembert.view.web.overlays import Overlays, apply_switches
 from dalembert.view.web.page import HOST, PORT, Page
 from dalembert.view.web.pull import Drag, grabbed
-from dalembert.view.web.setting import furnish, setting_of
+from dalembert.view.web.setting import furnish, setting_of, with_reach
 
 RATE, TELLS = 60.0, 5.0  # pictures, words and plots per second
 FAR = 1e4  # m: farther than this no mouse pulls
@@ -58,6 +60,8 @@ class Live:
         server, model = self.page.server, snap.model
         motion = motion_of(model, snap.q, snap.v)
         self.setting = setting_of(model, model.poses(snap.q[None]), motion.centre[None])
+        sizes = sizes_of(pieces_of(model))
+        self.setting = with_reach(self.setting, model, motion.centre, float(sizes.max(initial=0.0)))
         self.overlays: list[Overlays] = []
         self.bodies: Bodies
         self._shown: Any = None

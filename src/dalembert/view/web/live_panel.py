@@ -143,9 +143,7 @@ class LivePanel:
         """Time, pace, trouble, plots."""
         driver = self.live.driver
         with self.live.page.server.atomic():
-            self.words.content = (
-                f"**t = {snap.t:.2f} s** &nbsp; {pace_words(driver)} &nbsp; {len(snap.model.bodies)} bodies, {len(snap.contacts)} contacts"
-            )
+            self.words.content = f"**t = {snap.t:.2f} s** &nbsp; {pace_words(driver)} &nbsp; {_counts(snap)}"
             words = driver.trouble or driver.said
             self.trouble.visible = bool(words)
             if words:
@@ -153,6 +151,11 @@ class LivePanel:
                     ("**Stopped:** " if driver.trouble else "**Refused:** ") + words + (" *Reset goes on.*" if driver.trouble else "")
                 )
             self.plots.tell(snap, driver)
+
+
+def _counts(snap: Snapshot) -> str:
+    bodies, contacts = len(snap.model.bodies), len(snap.contacts)
+    return f"{bodies} {'body' if bodies == 1 else 'bodies'}" + (f", {contacts} contacts" if contacts else "")
 
 
 def reading(slider: Any) -> float:

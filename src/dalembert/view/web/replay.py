@@ -22,7 +22,7 @@ from dalembert.view.web.motion import Motion, machine_of, motion_of
 from dalembert.view.web.overlays import Overlays
 from dalembert.view.web.page import HOST, PORT, Page
 from dalembert.view.web.replay_panel import ReplayPanel
-from dalembert.view.web.setting import furnish, setting_of
+from dalembert.view.web.setting import SPREAD, beside, furnish, look_from, setting_of
 
 RATE = 60.0
 GHOST = 0.35
@@ -115,12 +115,15 @@ class Replay:
         centres = np.array([motion_of(first.model, first.traj.q[k], first.traj.v[k]).centre for k in nodes])
         self.setting = setting_of(first.model, poses, centres)
         furnish(self.page.server, first.model, self.setting, centres)
+        if self.beside:
+            look_from(self.page.server, beside(self.setting, len(self.tracks)))
         self._place()
 
     def _place(self) -> None:
         """Runs on top of each other, or side by side."""
         for i, track in enumerate(self.tracks):
-            track.bodies.move(self.setting.view[0] * (1.5 * self.setting.half * i if self.beside else 0.0))
+            track.bodies.move(self.setting.view[0] * (SPREAD * self.setting.half * i if self.beside else 0.0))
+            track.bodies.fade(1.0 if self.beside or i == 0 else GHOST)
 
     # what the page, or a script, may do ------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.model import Model
+from dalembert.model.parts import WORLD
 from dalembert.view.canvas import camera
 from dalembert.view.framing import frame_of
 from dalembert.view.ground import level_floor, world_pieces
@@ -23,6 +24,7 @@ from dalembert.view.web.looks import creased
 PICTURE = (1280, 800)
 FOV = np.radians(50.0)
 AWAY, ASIDE = 1.4, 0.3  # the panel covers a part on the right
+SPREAD = 1.5
 AZIMUTH, SIDE, NARROW = 35.0, 30.0, 0.1
 SLATE, CELLS, SECTIONS, GROUND = (174, 182, 191), (222, 227, 233), (203, 210, 218), (243, 245, 248)
 TILES = ((203, 210, 218), (225, 230, 235))
@@ -45,6 +47,25 @@ def setting_of(model: Model, poses: Array, centres: Array) -> Setting:
     frame = frame_of(model, pieces, poses, centres, PICTURE, view, ground)
     middle = frame.middle(centres[0])
     return Setting(frame.centre + middle, frame.half, frame.floor + (0.0 if ground is not None else middle[2]), view)
+
+
+def with_reach(setting: Setting, model: Model, centres: Array, size: float) -> Setting:
+    """Wider, where the world holds a machine that may swing: the whole ball about its hub that its bodies (n, 3) of a size reach."""
+    anchors = [j.anchor for j in model.joints if j.parent == WORLD and j.kind not in ("free", "translation", "fixed")]
+    if not anchors or not len(centres):
+        return setting
+    hub = np.mean(anchors, axis=0)
+    reach = float(np.linalg.norm(centres - hub, axis=1).max()) + 0.5 * size
+    if reach <= setting.half:
+        return setting
+    ground = level_floor(model)
+    return setting._replace(centre=hub, half=reach, floor=setting.floor if ground is not None else min(setting.floor, hub[2] - reach))
+
+
+def beside(setting: Setting, runs: int) -> Setting:
+    """Room for several runs side by side, SPREAD halves apart."""
+    extra = 0.5 * SPREAD * (runs - 1)
+    return setting._replace(centre=setting.centre + extra * setting.half * setting.view[0], half=setting.half * (1.0 + 0.6 * extra))
 
 
 def _azimuth(centres: Array) -> float:
