@@ -103,6 +103,18 @@ def picture(page):
     return page.screenshot(clip={"x": 0, "y": 140, "width": 640, "height": 300})
 
 
+def press(page, name, done):
+    """Press a button until it has its effect: a page that is still being laid out moves under the mouse."""
+
+    def try_once():
+        if not done():
+            page.get_by_role("button", name=name, exact=True).click(force=True)
+            page.wait_for_timeout(1500)
+        return done()
+
+    wait(page, try_once)
+
+
 def alike(*pages):
     """Whether two pages look the same, but for a shade here and there."""
     seen = []
@@ -132,8 +144,7 @@ def test_a_page_opens_without_complaint_and_moves(live, visit):
     wait(page, lambda: picture(page) != first)
     t = view.driver.snapshot.t
     wait(page, lambda: view.driver.snapshot.t > t)
-    page.get_by_role("button", name="pause").click(force=True)
-    wait(page, lambda: not view.driver.playing)
+    press(page, "pause", lambda: not view.driver.playing)
     seen = [b"", b"."]
     wait(page, lambda: seen.append(picture(page)) or seen[-1] == seen[-2])
     assert page.complaints == []
@@ -214,8 +225,7 @@ def test_a_page_with_a_token_opens_by_its_address_alone(live, visit, browser, mo
 def test_a_replay_plays_in_the_browser(replay, visit):
     view = replay(dal.simulate(arm(), "midpoint", h=0.01, t_end=1.0, q0=[1.2]))
     page = visit(view)
-    page.get_by_role("button", name="play").click(force=True)
-    wait(page, lambda: view.playing and view.t > 0.2)
-    page.get_by_role("button", name="pause").click(force=True)
-    wait(page, lambda: not view.playing)
+    press(page, "play", lambda: view.playing)
+    wait(page, lambda: view.t > 0.2)
+    press(page, "pause", lambda: not view.playing)
     assert page.complaints == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from dalembert.view.web.replay import Replay
 
 MOST_MARKS = 24
+TELLS = 8.0  # per second
 SPEEDS = ("1/16", "1/8", "1/4", "1/2", "1", "2", "4", "8")
 
 
@@ -22,6 +24,7 @@ class ReplayPanel:
 
     def __init__(self, gui: Any, replay: Replay):
         self.replay, self._telling = replay, False
+        self._told, self._said = 0.0, False  # when, and whether it played then
         self.words = gui.add_markdown("")
         span = max(replay.end - replay.start, 1e-9)
         self.slider = gui.add_slider("time, s", replay.start, replay.start + span, span / 2000.0, replay.start, marks=self._marks())
@@ -69,8 +72,11 @@ class ReplayPanel:
         self.event.content = f"{self.replay.events.index(event) + 1} of {len(self.replay.events)}, t = {event.t:.4g} s: {event.words}"
 
     def tell(self) -> None:
-        """Time and names."""
-        r = self.replay
+        """Time and names; while it plays a few times per second: words cost a browser more than bodies do."""
+        r, now = self.replay, time.monotonic()
+        if r.playing and self._said and now - self._told < 1.0 / TELLS:
+            return
+        self._told, self._said = now, r.playing
         lines = [f"**t = {r.t:.3f} s** of {r.end:.4g} s", *(f"- {track.name}" for track in r.tracks[:8])]
         self.words.content = "\n".join(lines) + (f"\n- and {len(r.tracks) - 8} more" if len(r.tracks) > 8 else "")
         self._telling = True  # a slider that is set calls its callbacks
