@@ -117,14 +117,14 @@ def test_bad_paths_are_refused(racket, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_ipython_view_names_animate(racket, monkeypatch):
+def test_without_ipython_an_image_names_animate(racket, monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", None)
     monkeypatch.setitem(sys.modules, "IPython.display", None)
     with pytest.raises(OptionError, match="animate"):
-        racket.view()
+        show_trajectory(racket)
 
 
-def test_with_ipython_view_gives_an_image(racket, monkeypatch):
+def test_with_ipython_there_is_an_image(racket, monkeypatch):
     display = types.ModuleType("IPython.display")
     display.Image = lambda data, format: (data, format)
     monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))

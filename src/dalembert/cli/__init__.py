@@ -7,7 +7,25 @@ from typing import Annotated
 
 import typer
 
-from dalembert.cli import advise, check, cite, compare, demo, inspect, lcp, list, optimize, plot, problems, report, run, sweep, warm
+from dalembert.cli import (
+    advise,
+    check,
+    cite,
+    compare,
+    demo,
+    inspect,
+    lcp,
+    list,
+    live,
+    optimize,
+    plot,
+    problems,
+    report,
+    run,
+    sweep,
+    view,
+    warm,
+)
 from dalembert.cli._shell import Shell
 
 app = typer.Typer(
@@ -36,7 +54,7 @@ def options(
     """Options that come before the command; `Shell` reads --debug."""
 
 
-for module in (demo, run, list, inspect, check, compare, sweep, optimize, plot, report, problems, advise, cite, warm):
+for module in (demo, run, list, inspect, check, compare, sweep, optimize, plot, view, live, report, problems, advise, cite, warm):
     app.command(name=module.NAME, epilog=module.EXAMPLES)(module.command)
 app.add_typer(lcp.app, name=lcp.NAME)
 

@@ -165,3 +165,21 @@ def print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]])
     for row in rows:
         table.add_row(*row)
     console.print(table, markup=False)
+
+
+def serve(view: Any, browser: bool) -> None:
+    """Say where a page is, open it, and wait for Ctrl-C."""
+    page = view.page
+    if page.moved:
+        typer.secho(f"port {page.asked} is busy; this page is on {page.port}", fg=typer.colors.YELLOW, err=True)
+    typer.echo(f"{view.url}   (Ctrl-C ends it)")
+    if browser:
+        import webbrowser
+
+        webbrowser.open(view.url)
+    try:
+        view.wait()
+    except KeyboardInterrupt:
+        typer.echo("closed")
+    finally:
+        view.close()

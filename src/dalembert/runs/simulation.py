@@ -437,6 +437,16 @@ class Simulation:
         run.meta["t_end"] = engine.time
         return run.trajectory()
 
+    def view(self, port: int = 8080, host: str = "127.0.0.1", speed: float = 1.0, play: bool = True, block: bool = False) -> Any:
+        """Run in a browser, in real time times `speed`: a page of this computer, at `.url` of what is returned; `.close()` ends it.
+
+        A thread of its own steps the simulation until then: read `state`, hand over changes by `post`, do not call `step`. block: return
+        when the page is closed, or on Ctrl-C. host: another one lets other computers in, with a token. See docs/viewer.md.
+        """
+        from dalembert.view.web.fronts import view_simulation
+
+        return view_simulation(self, port=port, host=host, speed=speed, play=play, block=block)
+
     @property
     def segments(self) -> list[Trajectory]:
         """Trajectories from edit to edit, each with its own model, the current one last: one ends when the next begins. With keep=n the

@@ -375,12 +375,15 @@ class Trajectory:
 
         return animate_trajectory(self, path, **options)
 
-    def view(self) -> Any:
-        """Show the motion: an animation in a notebook."""
-        self.model.needs_bodies("view")
-        from dalembert.view.animate import show_trajectory
+    def view(self, *others: Any, port: int = 8080, host: str = "127.0.0.1", beside: bool = False, block: bool = False) -> Any:
+        """Show the motion again in a browser, with a time slider, on a page of this computer: `.url` of what is returned, `.close()`.
 
-        return show_trajectory(self)
+        others: further runs, or lists of them, drawn as ghosts, or side by side with beside=True. block: return when the page is closed, or
+        on Ctrl-C. host: another one lets other computers in, with a token. See docs/viewer.md.
+        """
+        from dalembert.view.web.fronts import view_trajectories
+
+        return view_trajectories((self, *others), port=port, host=host, beside=beside, block=block)
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset with named columns and units."""

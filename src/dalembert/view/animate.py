@@ -163,7 +163,7 @@ def show_trajectory(traj: Any, **options: Any) -> Any:
         from IPython.display import Image as Shown
     except ImportError:
         raise OptionError(
-            "view needs IPython, which is not installed (pip install ipython); traj.animate('run.gif') writes a file."
+            "an image of the motion needs IPython, which is not installed (pip install ipython); traj.animate('run.gif') writes a file."
         ) from None
     return Shown(data=render_gif(traj, **options), format="gif")
 
