@@ -57,6 +57,7 @@ bench: $(VENV)/.dev  ## against peers, one thread; takes minutes and wants an id
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/control.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/derivatives.py
 	$(BIN)/python benchmarks/ensembles.py
+	$(BIN)/python benchmarks/viewer.py --minutes 1
 
 fuzz: $(VENV)/.dev  ## a million hostile calls of public functions
 	$(BIN)/python -m tests.robustness.fuzzing 1000000
