@@ -18,7 +18,10 @@ class Command:
 
     def __init__(self, *args, cwd):
         words = [sys.executable, "-m", "dalembert", *map(str, args)]
-        self.process = subprocess.Popen(words, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.process = subprocess.Popen(
+            words, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a suite in the background ignores Ctrl-C, and so would this
+        )  # fmt: skip
         self.lines, self._more = [], threading.Condition()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()

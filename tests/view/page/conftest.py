@@ -31,7 +31,7 @@ def absent(reason):
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
     if not CHROMIUM.exists():
         absent(f"there is no browser at {CHROMIUM}")

@@ -18,6 +18,7 @@ from dalembert.families import fitting
 from dalembert.model import Box, Model, Sphere
 from dalembert.registry import steppers
 from dalembert.runs.choice import unhandled
+from dalembert.view.bodied import has_bodies
 
 UP = (1.0, 0.0, 0.0, 0.0)
 SHAPES = ("box", "ball")
@@ -39,7 +40,7 @@ def start_of(model: Model, q: Array, v: Array) -> Start:
 def reset(sim: Any, start: Start) -> None:
     """Back to the start, at t = 0. What was added since stands where it was put; what was removed stays away."""
     model = sim.model
-    if not isinstance(model, Model):
+    if not has_bodies(model):
         sim.reset()
         return
     q, v = model.neutral(), np.zeros(model.nv)
