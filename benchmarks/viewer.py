@@ -25,11 +25,15 @@ from dalembert.scenes import find
 
 CLIENTS = """
 import sys, threading
-import viser
+import msgspec, viser
+from viser._messages import ViewerCameraMessage
 from websockets.sync.client import connect
+
+look = ViewerCameraMessage((1, 0, 0, 0), (3, 3, 3), 1.0, 0.1, 100.0, 600, 800, (0, 0, 0), (0, 0, 1))
 
 def listen():
     with connect(sys.argv[1], subprotocols=[f"viser-v{viser.__version__}"], max_size=None) as link:
+        link.send(msgspec.msgpack.encode(look.as_serializable_dict()))  # a client is one that looks
         for _ in link:
             pass
 
@@ -73,6 +77,8 @@ def with_clients(live: Any, count: int, seconds: float, rng: np.random.Generator
         end = time.monotonic() + 60
         while len(live.page.server.get_clients()) < count and time.monotonic() < end:
             time.sleep(0.1)
+        if len(live.page.server.get_clients()) < count:
+            raise SystemExit("viewer.py: the clients did not come.")
         time.sleep(2.0)
         found = watched(live, seconds, rng)
     finally:
