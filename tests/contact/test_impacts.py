@@ -234,3 +234,19 @@ def test_many_balls_that_bounce_do_not_pass_through_one_another():
         assert s.machine.account[COLUMNS.index("impact")] <= before
         assert s.kinetic + G * s.x[:, 2].sum() <= start * (1 + 1e-9)
     assert max(r.penetration for r in s.reports) < 0.02  # a fall of one step is 0.05 m
+
+
+@pytest.mark.parametrize("height", [0.087, 0.094, 0.125])
+def test_a_latch_stops_what_spins_even_where_it_strikes_the_floor_at_once(height):
+    """The rates of a new joint fall by 1 + 4 tau/h = 9 per step, tau = 2 h; an impact in the same step must not send them back."""
+    m = dal.Model("latch")
+    m.add_shape("world", dal.Plane(friction=0.5))
+    box, egg = dal.Box((0.2, 0.2, 0.2), friction=0.5), dal.Ellipsoid((0.07, 0.085, 0.11), restitution=0.4)
+    m.add_body("box", 2.4, box.inertia(2.4), pose=((0, 0, 0.1), (1, 0, 0, 0)), shapes=[box])
+    m.add_body("egg", 1.0, egg.inertia(1.0), pose=((1.75, 0, height), (1, 0, 0, 0)), shapes=[egg])
+    sim = dal.Simulation(m, "spook", h=1 / 60, keep=0)
+    sim.reset(sim.state.q, [0, 0, 0, 0, 0, 0, 1.0, 15.0, -2.0, 0, 0, -1.0])
+    with sim.edit() as edited:
+        edited.add_loop("latch", "fixed", "box", "egg", **sim.here("box", "egg"))
+    assert np.abs(sim.step(1).v[6:9]).max() < 15.0 / 9.0 + 0.5  # the strike itself turns the pair a little
+    assert np.abs(sim.step(60).v).max() < 1e-3

@@ -15,7 +15,8 @@ Contacts strike where a material has a restitution psi > 0 and they approach fas
                  so at time s they are v_k + (h/2 + s) (x - v_k)/h and the gap is a parabola (exact in free flight, where nodes are on it),
                  whose zero is known: kernels/events/parabolas.py.
                  The jump D at s changes the velocities at the end by D and the way by (h - s) D; of spinning bodies the gyroscopic
-                 acceleration jumps too (contact/spins.py). Up to EVENTS instants in a step, then all at once.
+                 acceleration jumps too (contact/spins.py). Up to EVENTS instants in a step, then all at once. Where a joint stops its
+                 bodies in this step (one that was just added), velocities are x from the beginning: a stop is no acceleration.
     post-facto   at the beginning of the step, once they penetrate
     preemptive   at the beginning of the step in which they would come to penetrate
     combined     at the beginning of a step, where they penetrate or meet within its first half: the node that is nearer
@@ -54,6 +55,9 @@ KEPT = (DRIVE, NUMERICAL)
 NEVER = 1e30
 #: of sigma of contacts, which in an instant would take some of the restitution: 1e-5 of it for 1 kg, eps = 1e-8, h = 1/60
 STIFFER = 1e-5
+#: of the kinetic energy of two bodies: where more of it is in rates that their joint does not allow, that is no curvature of their way
+#: (sin^2(h Omega/2)) but a motion that the joint stops in this step
+AGAINST = 0.25
 #: restitutions are lowered by these where energy would grow
 LOWER = (0.75, 0.5, 0.25, 0.0)
 
@@ -151,6 +155,20 @@ class Impacts:
             low, high, v.copy(), np.zeros(len(take)), check=False, stretch=m.stretch(m.chosen[near]),
         )  # fmt: skip
 
+    def _stopped(self, v: Array) -> bool:
+        """Whether velocities v are against a joint: u^2/D of its rows, u = J v, beyond AGAINST of v M v of its bodies."""
+        m, r, c0, r0 = self.m, self.m.rows, self.m.constraints, self.m.joint_rows
+        owner = np.repeat(np.arange(c0), np.diff(r.first[: c0 + 1]))
+        held = np.flatnonzero((r.kind[owner] == BILATERAL) & ~np.isin(m.columns[:r0], SOFT + KEPT))
+        if not len(held):
+            return False
+        ends, J = r.bodies[owner[held]], r.J[held].reshape(-1, 2, 6)
+        inverse = np.concatenate([m.inverse, np.zeros((1, 6, 6))])  # and the world
+        twice = np.append(np.einsum("ni,nij,nj->n", v.reshape(-1, 6), m.masses, v.reshape(-1, 6)), 0.0)[ends].sum(axis=1)
+        size = np.einsum("rsi,rsij,rsj->r", J, inverse[ends], J) * twice
+        share = np.divide(_rates(r, c0, v)[held] ** 2, size, out=np.zeros(len(held)), where=size > 0.0)
+        return bool(np.bincount(owner[held], share).max() > AGAINST)
+
     # within a step ---------------------------------------------------------------------------------------------------------------------
 
     def within(self, h: float, n: int, found: Report) -> Array:
@@ -160,6 +178,8 @@ class Impacts:
         assembled = (m.constraints, m.joint_rows, m.rows.bodies, m.rows.J)
         assert m.detector is not None
         before, x = spins.rates(h, m.before), spins.rates(h, m.x)
+        if self._stopped(before):
+            before = x
         slope, (rates, turn, t) = (x - before) / h, np.zeros((3, n))
         v, way, s = spins.after(x, slope, -0.5 * h), x.copy(), 0.0
         gap = m.detector.contacts.gap[m.chosen[:n]].copy()
