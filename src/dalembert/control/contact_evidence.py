@@ -153,6 +153,13 @@ def _reflection(solution: Any, model: Any, own: list[Contact], k: int) -> float:
     M, p = model.mass_matrix(q), model.mass_matrix(q) @ solution.v_before[k]
     for c in ending:
         p = p + relative_rows(model, c, q).T @ world_push(model, c, q, solution.result.z[c.push[k]])[1]
+    after = after_impacts(model, machine, q, p, struck)
+    return float(np.abs(M @ (after - solution.v_after[k])).max() / max(1e-12, np.abs(p).max()))
+
+
+def after_impacts(model: Any, machine: Any, q: Array, p: Array, struck: list[Contact]) -> Array:
+    """The velocity that impacts leave of a momentum p: gaps open with e times the rate at which they closed, points that stick stop."""
+    M = model.mass_matrix(q)
     held = np.zeros((0, model.nv)) if machine.rows is None else machine.rows.matrix(q)
     before = _constrained(M, p, held, np.zeros(len(held)))
     asked, wanted = [], []
@@ -162,8 +169,7 @@ def _reflection(solution: Any, model: Any, own: list[Contact], k: int) -> float:
         asked.append(rows if c.sticks else n[None, :] @ rows)
         wanted.append(back * n if c.sticks else np.array([back]))
     G = np.concatenate([*asked, held])
-    after = _constrained(M, p, G, np.concatenate([*wanted, np.zeros(len(held))]))
-    return float(np.abs(M @ (after - solution.v_after[k])).max() / max(1e-12, np.abs(p).max()))
+    return _constrained(M, p, G, np.concatenate([*wanted, np.zeros(len(held))]))
 
 
 def _constrained(M: Array, p: Array, G: Array, wanted: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -64,6 +64,14 @@ class Draft:
         self.blocks += blocks
 
 
+class Wanted(NamedTuple):
+    """What is wanted of the first node, of the last one, and of some in between: (k, node)."""
+
+    first: ends.Node
+    last: ends.Node
+    places: list[tuple[int, ends.Node]]
+
+
 def draft(
     system: Any,
     phases: Sequence[int],
@@ -98,55 +106,87 @@ def draft(
     double: nodes with a momentum before and one after. phase_limits: (least, most) h of each phase. extras: called with the draft.
     """
     began = time.perf_counter()
-    if isinstance(starts, bool) or not isinstance(starts, (int, np.integer)) or starts < 1:
-        raise OptionError(f"dmoc: starts is {starts!r}; expected a whole number of guesses, at least 1.")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise OptionError(f"dmoc: seed is {seed!r}; expected a whole number, at least 0.")
-    machine = machine_of(system, inputs, ignore)
-    N = sum(phases)
+    _check_count("starts", starts, 1, "a whole number of guesses")
+    _check_count("seed", seed, 0, "a whole number")
+    bounds = {} if bounds is None else bounds
+    machine, N = machine_of(system, inputs, ignore), sum(phases)
+    duration = None if limits is not None else float(np.dot(phases, sizes))
+    wanted, notes = _read_nodes(machine, start, goal, waypoints, N, duration, changes=len(double) > 0)
+    chain = _chain(machine, phases, sizes, limits is not None, double, stepper, compose)
+    made = Draft(machine, chain, Numbers(None if reference is None else read_reference(machine, reference, N)))
+    made.notes += notes
+    if not _known(wanted.first) and not periodic:
+        raise OptionError("dmoc: the start leaves coordinates free; expected all of q, or periodic=True.")
+    _add_motion(made, stepper, terms(cost), sizes, wanted.last)
+    box(made, bounds, sizes, limits)
+    if limits is not None:
+        _clock(made, phases, sizes, limits, phase_limits, read_turn(bounds))
+    check_inside(machine, wanted.first, wanted.last, bounds)
+    _fix_nodes(made, wanted, N)
+    _add_wishes(made, periodic, path, final)
+    avoidance.add(made, avoid, *wanted)
+    for extra in extras:
+        extra(made)
+    units = units_of(made, [wanted.first, wanted.last, *(node for _, node in wanted.places)])
+    program = Program(made.least, made.most, chain.name, made.blocks, np.array(made.numbers.values), ipopt, units)
+    return Problem(
+        machine, chain, stepper, compose, sizes, program=program, start=wanted.first, goal=wanted.last, notes=made.notes, total=limits,
+        starts=starts, seed=seed, given_guess=guess, progress=progress, waypoints=wanted.places, guesses=made.guesses, made=made,
+        contacts=[], bounds=dict(bounds), built=time.perf_counter() - began,
+    )  # fmt: skip
+
+
+def _check_count(name: str, value: Any, least: int, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise OptionError(f"dmoc: {name} is {value!r}; expected {what}, at least {least}.")
+
+
+def _read_nodes(
+    machine: Any, start: Any, goal: Any, waypoints: Any, N: int, duration: float | None, changes: bool
+) -> tuple[Wanted, list[str]]:
+    """What is wanted of nodes, and notes on it. duration: of the whole motion, where it is known. changes: contacts change momentum."""
     first, last = ends.read(machine, start, "start", start=True), ends.read(machine, goal, "goal")
     places = read_waypoints(machine, waypoints, N)
     ends.one_sheet(targets.quaternions(machine), [first, *(node for _, node in places), last])
     known: list[str] = []
-    if not len(double):  # contacts change momentum
-        last, known = without_the_known(machine, first, last, None if limits is not None else float(np.dot(phases, sizes)))
-    notes = [*_independent(machine, first), *known]
+    if not changes:
+        last, known = without_the_known(machine, first, last, duration)
+    return Wanted(first, last, places), [*_independent(machine, first), *known]
+
+
+def _chain(
+    machine: Any, phases: Sequence[int], sizes: Array, timed: bool, double: Sequence[int], stepper: str, compose: str | None
+) -> Chain:
+    """Unknowns of all steps. timed: h is one of them. What the simulator would refuse is refused."""
     weights = (1.0,) if compose is None else tuple(find_composition(compose).weights)
     _check_stepper(machine, stepper)
-    Plan.of(machine.whole, stepper, float(sizes[0]), compose, machine.ignore, call="dmoc")  # what the simulator would refuse
-    chain = Chain(machine, phases, weights, limits is not None, double, stepper)
-    made = Draft(machine, chain, Numbers(None if reference is None else read_reference(machine, reference, N)))
-    made.notes += notes
-    if not _known(first) and not periodic:
-        raise OptionError("dmoc: the start leaves coordinates free; expected all of q, or periodic=True.")
-    made.add(chain.step_block(stepper, terms(cost), sizes, made.numbers))
-    made.add(*power_blocks(made, terms(cost)))
+    Plan.of(machine.whole, stepper, float(sizes[0]), compose, machine.ignore, call="dmoc")
+    return Chain(machine, phases, weights, timed, double, stepper)
+
+
+def _add_motion(made: Draft, stepper: str, costs: Any, sizes: Array, last: ends.Node) -> None:
+    """Steps with what they cost, and what closes the motion."""
+    made.add(made.chain.step_block(stepper, costs, sizes, made.numbers))
+    made.add(*power_blocks(made, costs))
     _closed(made, last)
-    bounds = {} if bounds is None else bounds
-    box(made, bounds, sizes, limits)
-    if limits is not None:
-        _clock(made, phases, sizes, limits, phase_limits, read_turn(bounds))
-    at = chain.nodes
-    check_inside(machine, first, last, bounds)
-    targets.fix(made, first, chain.q[0], chain.p[0], "node 0", whole=True)
-    targets.fix(made, last, chain.q[at[-1]], chain.p_after[N], f"node {N}", whole=False)
-    for k, node in places:
+
+
+def _fix_nodes(made: Draft, wanted: Wanted, N: int) -> None:
+    """Start, goal and waypoints."""
+    chain, at = made.chain, made.chain.nodes
+    targets.fix(made, wanted.first, chain.q[0], chain.p[0], "node 0", whole=True)
+    targets.fix(made, wanted.last, chain.q[at[-1]], chain.p_after[N], f"node {N}", whole=False)
+    for k, node in wanted.places:
         targets.fix(made, node, chain.q[at[k]], chain.p[at[k]], f"node {k}", whole=False)
+
+
+def _add_wishes(made: Draft, periodic: Any, path: Any, final: Any) -> None:
+    """What holds between first and last node, along the path, and the cost of the last one."""
     if periodic:
-        made.add(*(periodic(made) if callable(periodic) else targets.periodic(machine, chain, periodic)))
-    made.add(*targets.path_blocks(machine, chain, read_path(path)))
+        made.add(*(periodic(made) if callable(periodic) else targets.periodic(made.machine, made.chain, periodic)))
+    made.add(*targets.path_blocks(made.machine, made.chain, read_path(path)))
     if final is not None:
         made.add(final_block(made, final))
-    avoidance.add(made, avoid, first, last, places)
-    for extra in extras:
-        extra(made)
-    units = units_of(made, [first, last, *(node for _, node in places)])
-    program = Program(made.least, made.most, chain.name, made.blocks, np.array(made.numbers.values), ipopt, units)
-    return Problem(
-        machine, chain, stepper, compose, sizes, program=program, start=first, goal=last, notes=made.notes, total=limits, starts=starts,
-        seed=seed, given_guess=guess, progress=progress, waypoints=places, guesses=made.guesses, made=made, contacts=[],
-        bounds=dict(bounds or {}), built=time.perf_counter() - began,
-    )  # fmt: skip
 
 
 def _independent(machine: Any, first: ends.Node) -> list[str]:

@@ -166,14 +166,15 @@ def _nodes(runs: list[Any]) -> Array:
 
 
 def _striking_run(solution: Any, notes: list[str]) -> tuple[float, float, Any]:
-    """The same by the stepper `collision`, which finds the impacts itself; nothing where contacts are held or soft."""
-    from dalembert.control.contact_replay import free_run as run
+    """The same with contacts: feet that stand are pinned, other impacts are found by `collision`; nothing where they are soft."""
+    from dalembert.control import contact_replay, stance_run
 
     machine = solution.problem.machine
     q0, v0 = unit(machine, solution.q[0]), solution.v_after[0]
     beside = machine.system.integrate(q0, DISTURBANCE * np.random.default_rng(0).normal(size=machine.nv))
     if machine.rows is not None:
         beside = machine.whole.assemble(beside, v0)[0]
+    run = stance_run.free_run if stance_run.known(solution) else contact_replay.free_run
     try:
         free, other = run(solution, q0, v0), run(solution, beside, v0)
     except DalembertError as error:
