@@ -154,14 +154,32 @@ def test_the_digest_of_functions_is_that_of_other_processes():
     assert len(answers) == 1 and len(answers.pop().strip()) == 64
 
 
-def test_functions_of_a_prompt_run_in_processes_too():
-    code = (
-        "import dalembert as dal\nfrom tests.ensembles.machines import built\ndef build(s): return built({'links': 1})\n"
-        "print(dal.ensemble(build, [{'x': i} for i in range(6)], 'midpoint', h=0.01, t_end=0.1, workers=2).ok.sum())"
-    )
-    paths = os.pathsep.join(map(str, (os.getcwd(), *sys.path)))
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True)
-    assert done.stdout.strip() == "6", done.stderr
+SCRIPT = """
+import os
+import dalembert as dal
+from tests.ensembles.machines import built
+
+print("begun")
+here = os.getpid()
+
+def build(s):
+    return built({"links": 1})[0], {"q0": [1.0 if os.getpid() != here else 2.0], "t_end": 0.01}
+
+found = dal.ensemble(BUILD, [{"x": i} for i in range(6)], "midpoint", h=0.01, workers=2, observe={"first": lambda traj: traj.q[0, 0]})
+print(found.observed["first"].ravel().tolist())
+"""
+
+
+@pytest.mark.parametrize("build", ["build", "lambda s: build(s)"])
+@pytest.mark.parametrize("place", ["prompt", "script", "module"])
+def test_functions_of_a_prompt_and_of_a_script_without_a_guard_run_in_processes(place, build, tmp_path):
+    """And the script is run once: no process runs it again."""
+    code = SCRIPT.replace("BUILD", build)
+    (tmp_path / "study_of_a_user.py").write_text(code)
+    how = {"prompt": ["-c", code], "script": [str(tmp_path / "study_of_a_user.py")], "module": ["-m", "study_of_a_user"]}[place]
+    paths = os.pathsep.join(map(str, (tmp_path, os.getcwd(), *sys.path)))
+    done = subprocess.run([sys.executable, *how], env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["begun", str([1.0] * 6)], done.stdout + done.stderr
 
 
 def test_rows_are_looked_at_one_by_one_at_once():

@@ -117,13 +117,12 @@ def _executed(task: Any, jobs: list[Job], executor: Any, workers: int, hosts: di
         return executors.here(task, jobs)
     if executor == "threads" or (executor == "local" and compiled):
         return executors.threads(task, jobs, workers)
-    told = executors.packed(task, executor == "processes")
+    told = executors.packed(task)
     if told is None and executor == "local":
         return executors.here(task, jobs)
     if told is None:
         raise OptionError(
-            "ensemble: other processes cannot be told of the functions of this study (pickle); put them into a module, or install "
-            "cloudpickle, or executor='here'."
+            "ensemble: other processes cannot be told of the functions of this study (pickle); put them into a module, or executor='here'."
         )
     return executors.processes(told, jobs, workers)
 

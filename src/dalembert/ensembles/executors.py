@@ -13,10 +13,12 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import Any
 
+import cloudpickle
 import numpy as np
 
 from dalembert.ensembles.rows import KILLED, Rows, empty_rows
@@ -40,26 +42,30 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
-def packed(task: Any, as_they_are: bool) -> bytes | None:
-    """What another process is told of the task; None if it cannot be.
+@dataclass(frozen=True)
+class Told:
+    """What another process is told of a task. script: whether it must run the script of this process first, to know its functions."""
 
-    Functions go by the name of their module. Those without a name, and those of a notebook or a prompt, whose module is no file, go as they
-    are where cloudpickle is installed. as_they_are: also in a script, which needs its guard then.
+    task: bytes
+    script: bool
+
+
+def packed(task: Any) -> Told | None:
+    """The task for another process; None if there is no way.
+
+    Functions go by the name of their module. Those without a name, and those of a script, a notebook or a prompt, go as they are, so that
+    no process runs the script again; where that fails, functions of a script go by name, and the script needs its guard.
     """
-    script = hasattr(sys.modules["__main__"], "__file__")
     try:
         found = pickle.dumps(task)
-        if script or b"__main__" not in found:
-            return found
     except Exception:  # whatever the user's own objects raise
-        if script and not as_they_are:
-            return None
+        found = None
+    if found is not None and b"__main__" not in found:
+        return Told(found, script=False)
     try:
-        import cloudpickle
-
-        return bytes(cloudpickle.dumps(task))
+        return Told(bytes(cloudpickle.dumps(task)), script=False)
     except Exception:
-        return None
+        return Told(found, script=True) if found is not None and hasattr(sys.modules["__main__"], "__file__") else None
 
 
 def here(task: Any, jobs: list[Job]) -> Iterator[tuple[Job, Rows]]:
@@ -84,7 +90,7 @@ def threads(task: Any, jobs: list[Job], workers: int) -> Iterator[tuple[Job, Row
                 future.cancel()
 
 
-def processes(task: bytes, jobs: list[Job], workers: int) -> Iterator[tuple[Job, Rows]]:
+def processes(task: Told, jobs: list[Job], workers: int) -> Iterator[tuple[Job, Rows]]:
     """Processes of this machine, told of the task by `packed`.
 
     Where one dies, the samples that were under way are run one by one, to know which is to blame.
@@ -99,22 +105,41 @@ def processes(task: bytes, jobs: list[Job], workers: int) -> Iterator[tuple[Job,
             yield from _one_by_one(task, suspects)
 
 
-def _pool(task: bytes, workers: int) -> ProcessPoolExecutor:
-    """Processes that know the task, and are seen to live."""
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_take, initargs=(task,))
+class _Pool(ProcessPoolExecutor):
+    """Processes that know the task, and are seen to live. They start in `submit`."""
+
+    def __init__(self, told: Told, workers: int):
+        super().__init__(workers, mp_context=get_context("spawn"), initializer=_take, initargs=(told.task,))
+        self.told = told
+        try:
+            self.submit(_alive).result()
+        except BrokenProcessPool:
+            self.shutdown(cancel_futures=True)
+            raise SimulationError(
+                "ensemble: worker processes die as soon as they start. In a script the call must stand below "
+                "`if __name__ == '__main__':`, and functions above it; executor='here' runs in this process."
+            ) from None
+
+    def submit(self, *given: Any, **more: Any) -> Future[Any]:
+        with nullcontext() if self.told.script else _script_hidden():
+            return super().submit(*given, **more)
+
+
+@contextmanager
+def _script_hidden() -> Iterator[None]:
+    """Processes that start now do not run the script of this one, which multiprocessing finds by these two names."""
+    names: dict[str, Any] = sys.modules["__main__"].__dict__
+    kept: dict[str, Any] = {name: names.pop(name) for name in ("__file__", "__spec__") if name in names}
+    names["__spec__"] = None
     try:
-        pool.submit(_alive).result()
-    except BrokenProcessPool:
-        pool.shutdown(cancel_futures=True)
-        raise SimulationError(
-            "ensemble: worker processes die as soon as they start. In a script the call must stand below "
-            "`if __name__ == '__main__':`, and functions above it; executor='here' runs in this process."
-        ) from None
-    return pool
+        yield
+    finally:
+        del names["__spec__"]
+        names.update(kept)
 
 
-def _pooled(task: bytes, waiting: deque[Job], under_way: dict[Future[Rows], Job], workers: int) -> Iterator[tuple[Job, Rows]]:
-    with _pool(task, workers) as pool:
+def _pooled(task: Told, waiting: deque[Job], under_way: dict[Future[Rows], Job], workers: int) -> Iterator[tuple[Job, Rows]]:
+    with _Pool(task, workers) as pool:
         try:
             while waiting or under_way:
                 while waiting and len(under_way) < AHEAD * workers:
@@ -128,13 +153,13 @@ def _pooled(task: bytes, waiting: deque[Job], under_way: dict[Future[Rows], Job]
                 future.cancel()
 
 
-def _one_by_one(task: bytes, suspects: list[Job]) -> Iterator[tuple[Job, Rows]]:
+def _one_by_one(task: Told, suspects: list[Job]) -> Iterator[tuple[Job, Rows]]:
     pool: ProcessPoolExecutor | None = None
     try:
         for job in suspects:
             rows = None
             for _ in range(RETRIES):
-                pool = pool or _pool(task, 1)
+                pool = pool or _Pool(task, 1)
                 try:
                     rows = pool.submit(_do, job).result()
                     break
