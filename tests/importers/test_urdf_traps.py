@@ -225,3 +225,27 @@ def test_the_order_of_joints_is_that_of_pinocchio(tmp_path, load):
     from dalembert.importers.conventions import depth_first
 
     assert [j.name for j in depth_first(model, by_name=True) if j.coordinates.nv] == names == ["1", "3", "2"]
+
+
+def test_links_have_the_colours_of_their_materials(load):
+    """Of their own, by the name of one of the robot, or none; geometry for contacts is painted as its link."""
+    box = '<geometry><box size="1 1 1"/></geometry>'
+    m = load(
+        f"""<robot name="r"><material name="red"><color rgba="1 0 0 1"/></material>
+        <link name="a"><visual>{box}<material name="red"/></visual><collision>{box}</collision></link>
+        <link name="b"><visual>{box}<material name="own"><color rgba="0 0.5 2 0.4"/></material></visual></link>
+        <link name="c"><visual>{box}<material name="nowhere"/></visual></link>
+        <joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>
+        <joint name="k" type="fixed"><parent link="a"/><child link="c"/></joint></robot>"""
+    )
+    colours = {b.name: b.shapes[0].extra["rgba"] for b in m.bodies}
+    assert colours == {"a": [1, 0, 0, 1], "b": [0, 0.5, 1, 0.4], "c": [0.5, 0.5, 0.5, 1]}
+
+
+def test_a_colour_that_is_none_is_noted():
+    with pytest.warns(ModelImportWarning, match=r"colours that are not four numbers \(1\): a \(nan 0 0 1\)"):
+        m = dal.load_model(
+            """<robot name="r"><link name="a"><visual><geometry><sphere radius="1"/></geometry>
+            <material name="m"><color rgba="nan 0 0 1"/></material></visual></link></robot>"""
+        )
+    assert m.bodies[0].shapes[0].extra["rgba"] == [0.5, 0.5, 0.5, 1]

@@ -78,6 +78,6 @@ def exclude_overlaps(model: Model, q: Any = None, depth: float = DEPTH) -> list[
     for a, b in found:
         for x in members[a]:
             for y in members[b]:
-                if model.body(x).shapes and model.body(y).shapes:
+                if all(any(s.collide for s in model.body(name).shapes) for name in (x, y)):
                     model.exclude(x, y)
     return list(found)

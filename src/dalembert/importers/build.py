@@ -16,7 +16,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.importers.compiling import library
-from dalembert.importers.geometry import shapes_of
+from dalembert.importers.geometry import Looks, shapes_of
 from dalembert.importers.naming import Names
 from dalembert.importers.notes import Notes
 from dalembert.model import Model
@@ -80,8 +80,9 @@ class Builder:
         for i in range(self.part.world + 1, self.mj.nbody):
             wanted = self.part.body_names.get(i, self.mj.body(i).name)
             self.body_names[i] = self.names.give("body", wanted, f"body{i}")
+        looks = Looks(self.mj)
         for i in range(self.mj.nbody):
-            shapes = shapes_of(self.mj, i, self.part.geom_names, self.notes, "contact" not in self.off)
+            shapes = shapes_of(self.mj, i, self.part.geom_names, self.notes, "contact" not in self.off, looks)
             self.poses[i] = self._reference(i)
             if i <= self.part.world:
                 self.world_shapes += shapes

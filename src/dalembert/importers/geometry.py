@@ -13,25 +13,50 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import ModelError
+from dalembert.importers.coarse import light
 from dalembert.importers.compiling import library
 from dalembert.importers.notes import Notes
 from dalembert.model.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 
 EXTRA = ("friction", "contype", "conaffinity", "condim", "priority", "solmix", "solref", "solimp", "margin", "gap", "rgba", "group")
+HIDDEN = 3  # geoms of this group and above are hidden in viewers of MuJoCo
+ENOUGH, LEAST = 60_000, 400  # triangles of all meshes for pictures, and of one of them
 
 
-def shapes_of(model: Any, body: int, names: dict[int, str], notes: Notes, contact: bool = True) -> list[Shape]:
-    """The shapes of one body. Meshes that touch nothing are kept only where a body has no other geometry. contact: shapes may collide."""
+class Looks:
+    """Meshes for pictures alone of a compiled model, with so few triangles that all of them together have ENOUGH, or nearly."""
+
+    def __init__(self, model: Any):
+        self.model = model
+        self._known: dict[int, tuple[Array, Array]] = {}
+        geoms = [g for g in range(model.ngeom) if _is_mesh(model, g) and not _collides(model, g)]
+        counts = [int(model.mesh_facenum[model.geom_dataid[g]]) for g in geoms]
+        self.share = min(1.0, ENOUGH / max(sum(counts), 1))
+
+    def triangles(self, mesh: int) -> tuple[Array, Array]:
+        """Points and triangles of a mesh."""
+        if mesh not in self._known:
+            points, triangles = _triangles(self.model, mesh)
+            self._known[mesh] = light(points, triangles, max(int(self.share * len(triangles)), LEAST))
+        return self._known[mesh]
+
+
+def shapes_of(model: Any, body: int, names: dict[int, str], notes: Notes, contact: bool = True, looks: Looks | None = None) -> list[Shape]:
+    """The shapes of one body. contact: shapes may collide; looks: how meshes for pictures are.
+
+    Meshes that touch nothing and that viewers of MuJoCo hide are kept only where a body has no geometry that touches.
+    """
+    looks = looks or Looks(model)
     first, count = int(model.body_geomadr[body]), int(model.body_geomnum[body])
     geoms = list(range(first, first + count)) if count else []
     touching = any(model.geom_contype[g] or model.geom_conaffinity[g] for g in geoms)
     found = []
     for g in geoms:
         name = shape_name(model, g, names)
-        if touching and _is_mesh(model, g) and not (model.geom_contype[g] or model.geom_conaffinity[g]):
-            notes.add("meshes for pictures only, of bodies that have contact geometry", name)
+        if touching and _is_mesh(model, g) and not _collides(model, g) and int(model.geom_group[g]) >= HIDDEN:
+            notes.add("hidden meshes that touch nothing, of bodies that have contact geometry", name)
             continue
-        shape = _shape(model, g, name, notes, contact)
+        shape = _shape(model, g, name, notes, contact, looks)
         if shape is not None:
             found.append(shape)
     return found
@@ -52,7 +77,7 @@ def _collides(model: Any, g: int) -> bool:
     return bool(model.geom_contype[g] or model.geom_conaffinity[g] or any(np.any(np.asarray(ids) == g) for ids in pairs))
 
 
-def _shape(model: Any, g: int, name: str, notes: Notes, contact: bool) -> Shape | None:
+def _shape(model: Any, g: int, name: str, notes: Notes, contact: bool, looks: Looks) -> Shape | None:
     kind, size = library().mjtGeom(int(model.geom_type[g])), model.geom_size[g].astype(float)
     T = library().mjtGeom
     if int(model.geom_plugin[g]) >= 0:
@@ -83,7 +108,8 @@ def _shape(model: Any, g: int, name: str, notes: Notes, contact: bool) -> Shape 
         if kind == T.mjGEOM_HFIELD:
             return _height_field(model, int(model.geom_dataid[g]), common)
         if kind == T.mjGEOM_MESH:
-            return Mesh(*_triangles(model, int(model.geom_dataid[g])), **common)
+            mesh = int(model.geom_dataid[g])
+            return Mesh(*(_triangles(model, mesh) if _collides(model, g) else looks.triangles(mesh)), **common)
     except ModelError as problem:
         raise ModelError(f"geom {name!r}: {problem}") from None
     notes.add(f"geometry of the kind {kind.name.removeprefix('mjGEOM_').lower()}", name)

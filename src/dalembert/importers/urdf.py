@@ -47,6 +47,7 @@ def load(source: Source, floating_base: bool | None, notes: Notes) -> Model:
     geometry = Geometry(tree, source.folders, notes)
 
     def edit(spec: Any) -> None:
+        geometry.edit(spec)
         if floating_base:
             spec.worldbody.bodies[0].add_freejoint()
 
@@ -60,6 +61,7 @@ def load(source: Source, floating_base: bool | None, notes: Notes) -> Model:
         if not geometry.drop_bad_meshes():
             raise
         mj, said = compiled()
+    geometry.paint(mj, list(tree.links))
     for text in said:
         notes.add("warnings of MuJoCo's compiler", " ".join(text.split()))
     part = _numbered(mj, tree, inertials, bool(floating_base))

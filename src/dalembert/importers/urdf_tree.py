@@ -102,6 +102,7 @@ class Tree:
     """Links by name (in the order of the file), joints, and the one root."""
 
     def __init__(self, robot: ET.Element, owner: str):
+        self.materials = robot.findall("material")
         self.links: dict[str, ET.Element] = {}
         for e in robot.findall("link"):
             name = e.get("name")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.model import validate
+from dalembert.model.packing import packed, unpacked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +58,13 @@ class Shape:
         object.__setattr__(other, "collide", False)
         return other
 
+    def fields(self) -> dict[str, Any]:
+        """What it was made of, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        own = {k: x for k, x in self.__dict__.items() if k not in ("torsion", "rolling") or x != 0.0}
+        own = {k: x for k, x in self.fields().items() if k not in ("torsion", "rolling") or x != 0.0}
         return {"kind": self.kind, **own, "extra": validate.plain(self.kind, "extra", self.extra)}
 
 
@@ -194,6 +200,16 @@ class Mesh(Convex):
             raise ModelError(f"mesh: triangles have shape {t.shape}; expected rows of three indices of the {len(self.points)} points.")
         object.__setattr__(self, "triangles", tuple(map(tuple, t.tolist())))
 
+    @cached_property
+    def _short(self) -> dict[str, Any] | None:
+        """Points and triangles for files (model/packing.py), made once; None where they stay as they are."""
+        return packed(self.points, self.triangles)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; large meshes in short."""
+        data, short = super().to_dict(), self._short
+        return data if short is None else {**{k: x for k, x in data.items() if k not in ("points", "triangles")}, "packed": short}
+
 
 @dataclass(frozen=True)
 class HeightField(Shape):
@@ -240,4 +256,6 @@ SHAPES: dict[str, type[Shape]] = {s.kind: s for s in (Sphere, Box, Cylinder, Cap
 def from_dict(data: dict[str, Any]) -> Shape:
     """The shape that `to_dict` wrote."""
     rest = dict(data)
+    if "packed" in rest:
+        rest["points"], rest["triangles"] = unpacked(rest.pop("packed"))
     return SHAPES[rest.pop("kind")](**rest)

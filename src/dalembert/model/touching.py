@@ -79,9 +79,9 @@ def neighbours(model: Model) -> set[frozenset[str]]:
 
 
 def _frames(model: Model, joined: list[tuple[str, str]]) -> dict[str, str]:
-    """For frames between the joints of one body, which have no shape and no mass of their own: the body that carries them."""
+    """For frames between the joints of one body, which have no mass and no shape that collides: the body that carries them."""
     above = {child: parent for parent, child in reversed(joined)}
-    frames = {b.name for b in model.bodies if not b.shapes and not b.physical and b.name in above}
+    frames = {b.name for b in model.bodies if not any(s.collide for s in b.shapes) and not b.physical and b.name in above}
     found = {}
     for name in frames:
         carrier = name
