@@ -1,6 +1,7 @@
 """Runs with contacts through the whole library: rest, account, files, resumption bit for bit, pickles, errors."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -113,3 +114,17 @@ def test_contacts_of_a_large_run_end_with_a_warning(monkeypatch):
     kept = traj.contacts.counts > 0
     assert kept[1] and not kept[-1] and traj.status == "ok"
     assert not dal.simulate(boxes(1), h=H, t_end=0.1, contacts="none").contacts.counts.any()
+
+
+@pytest.mark.parametrize("keep", [0, 5])
+def test_contacts_of_a_simulation_that_forgets_do_not_end(monkeypatch, keep):
+    from dalembert.runs.engines import spook
+
+    monkeypatch.setattr(spook, "CONTACT_BYTES", 20_000)
+    sim = dal.Simulation(boxes(), "spook", h=H, keep=keep)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.step(60)
+        sim.h = H / 2  # goes on from a checkpoint
+        sim.step(60)
+    assert (sim.trajectory().contacts.counts[1 - (keep > 0) :] > 0).all() and len(sim.contacts)

@@ -73,7 +73,7 @@ def judge_momentum(facts: TreeFacts) -> Item | None:
     """Linear momentum, of machines that nothing holds to the world."""
     traj, model = facts.traj, facts.model
     joints: list[Any] = [*model.loops, *model.nonholonomic]
-    world = any("world" in (x.parent, x.child) for x in joints) or bool(model.world_shapes)
+    world = any("world" in (x.parent, x.child) for x in joints) or any(s.collide for s in model.world_shapes)
     if world or any("world" in f.ends for f in model.forces if hasattr(f, "ends")):
         return None
     change = traj.momentum[:, 3:] - traj.momentum[0, 3:] - traj.impulse[:, 3:]

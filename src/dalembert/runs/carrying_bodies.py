@@ -151,4 +151,4 @@ def _names(scene: Any) -> list[tuple[str, int]]:
 
 
 def _form(shape: Any) -> Any:
-    return shape.kind, {k: x for k, x in shape.__dict__.items() if k not in MATERIAL}
+    return shape.kind, {k: x for k, x in shape.fields().items() if k not in MATERIAL}

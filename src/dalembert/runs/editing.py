@@ -74,22 +74,32 @@ def carry(old_plan: Plan, old: Engine, plan: Plan, new: Engine, q: Any, v: Any) 
     was: Any = old_plan.acting
     at_q, at_v = old.node()
     found = carry_over(Before(was, at_q, at_v, kinematics.frames(was, at_q, at_v)), plan.acting, q, v, old.time, cut=False)
-    new.start(*_fitting(plan, found, old.time))
+    new.start(*fitting(plan, found, old.time))
+    go_on_with_account(old_plan, old, plan, new, old.steps)
+
+
+def go_on_with_account(old_plan: Plan, old: Engine, plan: Plan, new: Engine, steps: int) -> None:
+    """Let an engine that was started go on with the account of another one of its family, after so many steps."""
     state = new.state.copy()
     if old_plan.family is plan.family and plan.family.account is not None:
-        before, now = plan.family.account(was, old.state), plan.family.account(plan.acting, state)
+        before, now = plan.family.account(old_plan.acting, old.state), plan.family.account(plan.acting, state)
         n = min(len(before), len(now))
         now[len(now) - n :] = before[len(before) - n :]
-    restart(new, state, old.steps, NO_TABLES)
+    restart(new, state, steps, NO_TABLES)
 
 
-def _fitting(plan: Plan, found: Carried, t: float) -> tuple[Array, Array]:
+def holds_rows(plan: Plan) -> bool:
+    """Whether the stepper of a tree keeps loops, rolling or drives that the machine has."""
+    model: Any = plan.acting
+    return not plan.stepper.python and model._has_rows and bool({"loops", "nonholonomic", "drive"} & set(plan.stepper.handles))
+
+
+def fitting(plan: Plan, found: Carried, t: float) -> tuple[Array, Array]:
     """q and v that meet all joints; OptionError where q does not."""
     model: Any = plan.acting
     check_definite(model, found.q)
     v = _struck(model, found) if found.struck else found.v
-    handles = set(plan.stepper.handles)
-    if plan.stepper.python or not model._has_rows or not {"loops", "nonholonomic", "drive"} & handles:
+    if not holds_rows(plan):
         return found.q, v
     g, G = model.constraint_rows(found.q, t)
     off = np.abs(g)

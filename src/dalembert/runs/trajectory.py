@@ -10,6 +10,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import OptionError
+from dalembert.families import find_family
 from dalembert.kernels.loop import LOG_COLUMNS, SUBSTEPS
 from dalembert.registry import Stepper
 from dalembert.runs import environment
@@ -82,7 +83,7 @@ class Trajectory:
             )
         method = stepper if stepper is not None else Stepper("nodes", "nodes that were given", "any", 1, python=True)
         known = {
-            "stepper": method.name, "method": method.name, "family": "any", "h": float(t[1] - t[0]) if n > 1 else 0.0,
+            "stepper": method.name, "method": method.name, "family": find_family(whole).name, "h": float(t[1] - t[0]) if n > 1 else 0.0,
             "t_end": float(t[-1]), "every": 1, "compose": None, "options": {}, "ignore": [],
             "control": None if control is None else "array",
             "versions": environment.versions(), "machine": environment.machine(), "status": "ok", **(meta or {}),

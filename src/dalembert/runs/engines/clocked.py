@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from dalembert.arrays import Array
 from dalembert.errors import UnsupportedError
 from dalembert.kernels.status import NO_CONTINUATION
 from dalembert.runs.controls import HELD
@@ -24,6 +25,11 @@ class ClockedEngine(CompiledEngine):
                 f"stepper {plan.stepper.name!r} takes no control: it does work, and no length of a step keeps the energy."
             )
         super().__init__(plan, control)
+
+    def start(self, q: Array, v: Array) -> None:
+        """Begin at t0 from q and v."""
+        super().start(q, v)
+        self.state[3 * self.model.nv] = self.previous[3 * self.model.nv] = self.t0
 
     def words(self, status: int) -> str:
         """What there is to say of a step that failed."""

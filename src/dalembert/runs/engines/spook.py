@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dalembert.runs.plan import Plan
 
 CONTACT_BYTES = 2**30  # of the contacts of all nodes
+NO_CONTACTS = np.zeros((0, len(COLUMNS["contacts"])))
 
 STATE = Layout(
     "Bodies",
@@ -74,6 +75,7 @@ class SpookEngine:
         o["max_time"] = o["max_time"] or math.inf
         keep = o.pop("contacts")
         self.keeps_contacts, self._contact_bytes = keep == "all", 0
+        self.forgets = False  # whoever runs it keeps few nodes: their contacts need no bound
         path, every, most = o.pop("archive_failures", ""), o.pop("archive_every", 0), o.pop("archive_most", 0)
         self.machine = Machine(plan.acting, Settings(**o))
         self.control, self.steps, self.info = control, 0, np.zeros(2)
@@ -152,7 +154,8 @@ class SpookEngine:
 
     def checkpoint_tables(self) -> Tables:
         """Contacts, events and memory of the current node."""
-        return self._tables([self._contacts()], [self._take_events()], self._memory())
+        found = self.contacts() if self.keeps_contacts else NO_CONTACTS
+        return self._tables([found], [self._take_events()], self._memory())
 
     def _memory(self) -> tuple[Memory, ...]:
         return () if self.machine.detector is None else self.machine.detector.glance()
@@ -163,12 +166,16 @@ class SpookEngine:
         found = {"contacts": contacts, "events": events, "memory": memory}
         return {name: Table.from_nodes(COLUMNS[name], rows) for name, rows in found.items()}
 
+    def contacts(self) -> Array:
+        """Contacts of the last step, (k, 14)."""
+        return contact_rows(self.machine)
+
     def _contacts(self) -> Array:
         """Rows of the contacts, as long as there is room for them."""
         if not self.keeps_contacts or self._contact_bytes > CONTACT_BYTES:
-            return np.zeros((0, len(COLUMNS["contacts"])))
-        rows = contact_rows(self.machine)
-        self._contact_bytes += rows.nbytes
+            return NO_CONTACTS
+        rows = self.contacts()
+        self._contact_bytes += 0 if self.forgets else rows.nbytes
         if self._contact_bytes > CONTACT_BYTES:
             warnings.warn(
                 f"contacts of the run take more than {CONTACT_BYTES >> 20} MiB: traj.contacts ends at t = {self.time:.4g} s. A larger "
