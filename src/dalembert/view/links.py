@@ -6,6 +6,7 @@ A body without shapes is drawn from the joint that carries it
     if it carries none, through its centre of mass to the end of a rod with the same second moment along that line, where it is slender;
     else to its centre of mass, where the ball, cylinder or box with its mass and inertia sits.
 
+A link of a URDF file without shapes, fixed to one that has some, is not drawn: a sole, the frame of a sensor.
 A drum marks a hinge, a ball a ball joint. A massless frame at the end of a chain is not drawn. Free bodies are drawn by their inertia.
 """
 
@@ -19,6 +20,7 @@ from dalembert.arrays import Array
 from dalembert.model import Body, Model
 from dalembert.model.parts import WORLD, Joint
 from dalembert.model.rotation import matrix, quat_conj, rotate
+from dalembert.view.seen import seen
 from dalembert.view.solids import Solid, ball, equivalent_solid, hinge, second_moments, solids_of_body, tapered
 
 THICK, THIN = 0.04, 0.024  # radii of a rod at its two ends, of the extent of the machine
@@ -82,6 +84,7 @@ class _Sketch:
                 if loop.kind != "coupling" and body in self.ties:
                     self.ties[body].append(place)
         self.single = len(model.bodies) == 1
+        self.shaped = {b.name for b in model.bodies if b.shapes} if model.source.get("format") == "urdf" else set()
         points = [b.position + rotate(b.quaternion, b.com) for b in model.bodies if not b.massless]
         points += [j.anchor for j in holding if not j.coordinates.absolute] + [x for places in self.ties.values() for x in places]
         self.extent = float(np.ptp(points, axis=0).max()) if points else 0.0
@@ -92,6 +95,8 @@ class _Sketch:
         if found:
             return list(zip(found, _shades(body), strict=True))
         joint = self.above[body.name]
+        if self._is_part(joint):
+            return []
         ends = [_in(body, x) for x in [*(j.anchor for j in self.below[body.name]), *self.ties[body.name]]]
         if joint.coordinates.absolute:
             return self._free(body, ends)
@@ -100,6 +105,14 @@ class _Sketch:
         rods = [(self._rod(here, end), BASE) for end in ends] or self._last(body, here)
         length = max(float(np.linalg.norm(end - here)) for end in [*ends, body.com])
         return rods + self._mark(body, joint, here, length) if rods else []
+
+    def _is_part(self, joint: Joint) -> bool:
+        """Whether fixed joints lead to a body with shapes."""
+        while joint.kind == "fixed" and joint.parent != WORLD:
+            if joint.parent in self.shaped:
+                return True
+            joint = self.above[joint.parent]
+        return False
 
     def _free(self, body: Body, ends: list[Array]) -> list[tuple[Solid, int]]:
         """A floating body by its inertia, with rods to what it carries."""
@@ -161,6 +174,7 @@ def _in(body: Body, place: Array) -> Array:
 
 def _shades(body: Body) -> list[int]:
     """The body's colour, then a darker and a lighter one for its further shapes; equal shapes have equal colours."""
-    looks = [{k: v for k, v in s.to_dict().items() if k not in ("position", "quaternion")} for s in body.shapes if s.kind != "plane"]
+    drawn = [s for s in seen(body.shapes) if s.kind != "plane"]
+    looks = [(s.kind, {k: v for k, v in s.fields().items() if k not in ("position", "quaternion")}) for s in drawn]
     different = [look for i, look in enumerate(looks) if look not in looks[:i]]
     return [different.index(look) % 3 for look in looks]

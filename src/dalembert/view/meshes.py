@@ -17,6 +17,7 @@ from dalembert.model import Model
 from dalembert.model.shapes import Shape
 from dalembert.view.canvas import rgb
 from dalembert.view.links import groups_of, pieces_of
+from dalembert.view.seen import seen
 from dalembert.view.solids import DRAW, Solid, solid_of_shape
 from dalembert.view.stage import BODY_COLOURS
 
@@ -46,16 +47,16 @@ def meshes_of(model: Model, detail: int = 1) -> list[Mesh]:
     detail: how many times finer round pieces are.
     """
     base = [rgb(BODY_COLOURS[g % len(BODY_COLOURS)]) / 255.0 for g in groups_of(model)]
-    named = {i: [_named(s) for s in body.shapes if s.kind in DRAW] for i, body in enumerate(model.bodies)}
-    out, seen = [], dict.fromkeys(named, 0)
+    named = {i: [_named(s) for s in seen(body.shapes) if s.kind in DRAW] for i, body in enumerate(model.bodies)}
+    out, drawn = [], dict.fromkeys(named, 0)
     for piece in pieces_of(model, detail):
         own = named[piece.body]
-        given = own[seen[piece.body]] if own else None
-        seen[piece.body] += 1
+        given = own[drawn[piece.body]] if own else None
+        drawn[piece.body] += 1
         colour = base[piece.body]
         shaded = (colour, 0.35 * colour + 0.65 * DARK, 0.45 * colour + 0.55 * LIGHT)[piece.shade]
         out.append(mesh_of(piece.body, piece.solid, shaded, given))
-    for shape in model.world_shapes:
+    for shape in seen(model.world_shapes, world=True):
         solid = solid_of_shape(shape, detail)
         if solid is not None:
             out.append(mesh_of(-1, solid, rgb(WORLD_COLOUR) / 255.0, _named(shape)))

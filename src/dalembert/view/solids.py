@@ -13,6 +13,7 @@ from dalembert.model import Body
 from dalembert.model import shapes as kinds
 from dalembert.model.rotation import matrix
 from dalembert.model.shapes import Shape
+from dalembert.view.seen import seen
 
 MANY = 400  # faces of a mesh that may be simplified
 POINT = 0.05  # edge of the cube that stands for a point mass, m
@@ -31,8 +32,8 @@ class Solid(NamedTuple):
 
 
 def solids_of_body(body: Body, detail: int = 1) -> list[Solid]:
-    """Solids of all shapes of a body that can be drawn; detail: how many times finer round ones are."""
-    return [solid for s in body.shapes if (solid := solid_of_shape(s, detail)) is not None]
+    """Solids of all shapes of a body that are drawn; detail: how many times finer round ones are."""
+    return [solid for s in seen(body.shapes) if (solid := solid_of_shape(s, detail)) is not None]
 
 
 def solid_of_shape(shape: Shape, detail: int = 1) -> Solid | None:

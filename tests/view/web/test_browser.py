@@ -147,6 +147,10 @@ def test_a_page_opens_without_complaint_and_moves(live, visit):
     press(page, "pause", lambda: not view.driver.playing)
     seen = [b"", b"."]
     wait(page, lambda: seen.append(picture(page)) or seen[-1] == seen[-2])
+    page.keyboard.press("i")  # the motor, by a tenth of its 20 N m
+    wait(page, lambda: view.panel.motors["motor"].value == 2.0)
+    page.keyboard.press("Space")
+    wait(page, lambda: view.driver.playing)
     assert page.complaints == []
 
 

@@ -84,16 +84,40 @@ def test_another_step_size(live, box_sim, until):
     until(lambda: box_sim.h == pytest.approx(5e-3))
 
 
-def test_another_stepper_goes_on_from_here(live, arm_sim, until):
-    view = live(arm_sim)
-    assert "mk4" in changes.able_steppers(arm_sim.model) and "spook" in changes.able_steppers(arm_sim.model)
-    view.panel.stepper.value = "mk4"
-    until(lambda: arm_sim._run.plan.stepper.name == "mk4")
-    settle(view, until)
-    view.panel.stepper.value = "spook"
-    until(lambda: arm_sim._run.plan.stepper.name == "spook")
-    settle(view, until)
-    assert view.driver.trouble == ""
+def test_another_stepper_goes_on_from_here_at_its_time(live, until):
+    seen = []
+
+    def control(t, q, v):
+        seen.append(t)
+        return np.array([np.sin(t)])
+
+    sim = dal.Simulation(arm(), "midpoint", h=0.01, keep=0, q0=np.array([0.5]), control=control)
+    assert {"mk4", "spook"} <= set(changes.able_steppers(sim.model))
+    view = live(sim, play=False)
+    view.driver.step(30)
+    until(lambda: view.driver.snapshot.t > 0.29)
+    before = view.driver.snapshot
+    for name, t in (("mk4", 0.3), ("spook", 0.31), ("midpoint", 0.32)):
+        view.panel.stepper.value = name
+        until(lambda name=name: view.driver.snapshot.stepper == name)
+        now = view.driver.snapshot
+        assert now.t == pytest.approx(t, abs=1e-12) and sim.stepper.name == name
+        assert np.allclose(now.q, before.q, atol=1e-9) and np.allclose(now.v, before.v, atol=1e-9)
+        view.driver.step()
+        until(lambda t=now.t: view.driver.snapshot.t > t)
+        before = view.driver.snapshot
+        assert seen[-1] == pytest.approx(t, abs=1e-12), "the control is asked at the true time"
+    assert view.driver.trouble == view.driver.said == ""
+
+
+def test_a_stepper_that_is_refused_changes_nothing(live, box_sim, until):
+    view = live(box_sim, play=False)
+    view.driver.step(3)
+    until(lambda: view.driver.snapshot.t > 0.04)
+    before = box_sim.state
+    assert view.driver.change(lambda s: s.switch("midpoint")).wait(60)
+    assert "contact" in view.driver.said and box_sim.stepper.name == "spook"
+    assert box_sim.state.t == before.t and np.array_equal(box_sim.state.q, before.q)
 
 
 # what acts -----------------------------------------------------------------------------------------------------------------------------
@@ -174,7 +198,7 @@ def test_sliders_of_nature_act(live, box_sim, until):
     until(lambda: {s.friction for b in box_sim.model.bodies for s in b.shapes} == {0.1})
     assert box_sim.model.world_shapes[0].friction == 0.1
     view.panel.compliance.value = -5.0
-    until(lambda: box_sim._run.plan.options["eps"] == pytest.approx(1e-5))
+    until(lambda: box_sim.options["eps"] == pytest.approx(1e-5))
     settle(view, until)
     assert view.driver.said == view.driver.trouble == ""
 
@@ -196,6 +220,30 @@ def test_motors_by_sliders(live, arm_sim, until):
     view.panel.motors["motor"].value = 15.0
     until(lambda: view.driver.snapshot.q[0] > 2.0)
     assert view.driver.trouble == view.driver.said == ""
+
+
+def test_motors_by_keys(live, until):
+    m = arm()
+    m.add_motor("second", "hinge", limit=5.0)
+    view = live(dal.Simulation(m, "midpoint", h=0.01, keep=0), play=False)
+    keys, motors = view.panel.keys, view.panel.motors
+    assert keys.motor == "motor" and {"space", "N", "R", "B", "I", "K", "J", "L", "O"} == set(keys.commands)
+    for _ in range(12):
+        keys.turn(0.1)
+    assert motors["motor"].value == 20.0, "within the limit of the motor"
+    keys.choose(1)
+    keys.turn(-0.1)
+    assert keys.motor == "second" and motors["second"].value == pytest.approx(-0.5)
+    view.driver.step(50)
+    until(lambda: view.driver.snapshot.t > 0.49)
+    assert view.driver.snapshot.q[0] > 0.5 and view.driver.said == ""
+    keys.rest()
+    keys.choose(1)
+    assert keys.motor == "motor" and [s.value for s in motors.values()] == [0.0, 0.0]
+
+
+def test_a_machine_without_motors_has_keys_of_the_clock_alone(live):
+    assert set(live(dal.Simulation(boxes(), "spook", h=1 / 60, keep=0), play=False).panel.keys.commands) == {"space", "N", "R", "B"}
 
 
 def test_motors_of_bodies_cut_free(live, until):

@@ -18,6 +18,7 @@ from dalembert.view.canvas import rgb
 from dalembert.view.ground import world_pieces
 from dalembert.view.links import pieces_of
 from dalembert.view.meshes import WORLD_COLOUR, Mesh, meshes_of
+from dalembert.view.seen import seen
 from dalembert.view.stage import sizes_of
 
 FINE = 4000  # triangles of a mesh that stays as it is
@@ -72,7 +73,7 @@ def surrounds(walls: list[Mesh], centres: Array) -> bool:
 
 def tilted_planes(model: Model, centres: Array) -> Iterable[Mesh]:
     """Planes of the world that are not level, as far as bodies need them."""
-    plain = sum(s.kind != "plane" for s in model.world_shapes)
+    plain = sum(s.kind != "plane" for s in seen(model.world_shapes, world=True))
     colour = rgb(WORLD_COLOUR) / 255.0
     for piece in world_pieces(model, centres, sizes_of(pieces_of(model)))[plain:]:
         points = piece.solid.faces.reshape(-1, 3)

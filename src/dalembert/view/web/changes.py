@@ -1,7 +1,7 @@
 """What a page may change in a simulation while it runs: functions of the simulation, called between two steps.
 
 Gravity, friction and bodies are an edit of the machine (`Simulation.edit`), which carries the state over by name. Another compliance is
-another option of the stepper. Another stepper begins a new run from the state that is there, at t = 0.
+another option of the stepper; it and another stepper are a switch (`Simulation.switch`). In all of them the clock goes on.
 """
 
 from __future__ import annotations
@@ -87,14 +87,7 @@ def friction_of(model: Model) -> float:
 
 def set_compliance(sim: Any, eps: float) -> None:
     """Of contacts that have none of their own, m/N: an option of "spook"."""
-    before = sim._options
-    sim._options = {**before, "eps": eps}
-    try:
-        with sim.edit(control=sim._control):
-            pass
-    except BaseException:
-        sim._options = before
-        raise
+    sim.switch(eps=eps)
 
 
 def able_steppers(model: Any) -> list[str]:
@@ -105,19 +98,6 @@ def able_steppers(model: Any) -> list[str]:
             if s.family_name == family.name and not s.python and not unhandled(model, family, s):
                 found.append(s.name)
     return list(dict.fromkeys(found))
-
-
-def set_stepper(sim: Any, name: str) -> None:
-    """Go on with another method, from here, at t = 0, with its own options. A refusal leaves all as it was."""
-    before, posted = dict(sim.__dict__), sim._posted
-    given = {"q0": sim.state.q, "v0": sim.state.v, "control": sim._control, "ignore": sim._given["ignore"], "keep": sim.keep}
-    try:
-        type(sim).__init__(sim, sim._whole, name, sim.h, **given)
-    except BaseException:
-        sim.__dict__.clear()
-        sim.__dict__.update(before)
-        raise
-    sim._posted = posted
 
 
 def add_body(sim: Any, kind: str, size: float, mass: float, position: Array, friction: float = 0.5) -> str:
@@ -147,7 +127,7 @@ class MotorInputs:
     def __call__(self, t: float, q: Array, v: Array) -> Any:
         model = self.sim.model
         known: Mapping[str, float] = {m.name: self.inputs.get(m.name, 0.0) for m in model.motors}
-        if self.sim._cut is not None:
+        if self.sim.stepper.engine_name == "spook":  # which takes inputs by name
             return known
         from dalembert.model.motors import forces
 
@@ -157,6 +137,6 @@ class MotorInputs:
 def set_motor(sim: Any, control: MotorInputs, name: str, value: float) -> None:
     """The input of a motor; the first one makes the simulation a steered one."""
     control.inputs[name] = value
-    if sim._control is not control:
+    if sim.control is not control:
         with sim.edit(control=control):
             pass

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.contact.tables import COLUMNS, contact_rows
 from dalembert.errors import DalembertError
+from dalembert.runs.node import Gauges
 from dalembert.view.web.motion import joint_state, machine_of
 from dalembert.view.web.pace import Pace
 from dalembert.view.web.pull import Drag, pull
@@ -26,18 +26,11 @@ TICKS = 60.0
 BUDGET = 0.025  # s of steps per tick, at most; one step is always done
 SLICE = 0.008  # s of steps per call
 GAUGE_EVERY = 0.1  # s
-NO_CONTACTS = np.zeros((0, len(COLUMNS["contacts"])))
-
-
-class Gauges(NamedTuple):
-    """What only the engine knows: work done on the machine since the start, J (NaN: not kept); largest violation of a constraint."""
-
-    work: float = float("nan")
-    violation: float = float("nan")
 
 
 class Snapshot(NamedTuple):
-    """One moment of a run: the machine that is drawn and its q and v; contacts of the last step (k, 14); numbers of the engine."""
+    """One moment of a run: the machine that is drawn and its q and v; contacts of the last step, a row each; numbers of the engine; name of
+    the stepper."""
 
     model: Any
     t: float
@@ -46,6 +39,7 @@ class Snapshot(NamedTuple):
     h: float
     contacts: Array
     gauges: Gauges
+    stepper: str
 
 
 class Driver:
@@ -59,7 +53,8 @@ class Driver:
         self.pace = Pace()
         self.single = 0  # steps that were asked for one by one
         self._waiting, self._ended, self._wake = 0, threading.Event(), threading.Event()
-        self._gauges, self._gauged = Gauges(), 0.0
+        self.fresh = threading.Event()  # set at every tick: there may be something new to show
+        self._gauges, self._gauged, self._gauged_of = Gauges(), 0.0, ""  # numbers, when they were read, and of which stepper
         self.snapshot = self._look()
         self.thread = threading.Thread(target=self._run, name="dalembert engine", daemon=True)
 
@@ -121,6 +116,7 @@ class Driver:
     # of the stepping thread ---------------------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        next_tick = time.perf_counter()
         while not self._ended.is_set():
             began = time.perf_counter()
             try:
@@ -128,8 +124,10 @@ class Driver:
                 self.snapshot = self._look()
             except Exception as error:  # nothing may end this thread but `close`
                 self._stop(error)
-            left = 1.0 / TICKS - (time.perf_counter() - began)
-            self._wake.wait(max(left, 5e-4) if self.playing else 0.05)
+            self.fresh.set()
+            now = time.perf_counter()
+            next_tick = max(next_tick + 1.0 / TICKS, now)  # a sleep that is too long does not put off the ticks after it
+            self._wake.wait(max(next_tick - now, 5e-4) if self.playing else 0.05)
             self._wake.clear()
 
     def _turn(self, began: float) -> None:
@@ -196,24 +194,13 @@ class Driver:
 
     def _look(self) -> Snapshot:
         sim = self.sim
-        state, spook = sim.state, engine_name(sim) == "spook"
-        now = time.perf_counter()
-        if now - self._gauged > GAUGE_EVERY:
-            self._gauges, self._gauged = gauges_of(sim), now
-        contacts = contact_rows(sim._run.engine.machine) if spook else NO_CONTACTS
-        return Snapshot(machine_of(sim.model), state.t, *joint_state(sim.model, state.q, state.v), sim.h, contacts, self._gauges)
+        state, stepper, now = sim.state, sim.stepper.name, time.perf_counter()
+        if now - self._gauged > GAUGE_EVERY or stepper != self._gauged_of:
+            self._gauges, self._gauged, self._gauged_of = sim.gauges(), now, stepper
+        q, v = joint_state(sim.model, state.q, state.v)
+        return Snapshot(machine_of(sim.model), state.t, q, v, sim.h, sim.contacts, self._gauges, stepper)
 
 
-def engine_name(sim: Any) -> str:
-    """Of the engine that runs a simulation."""
-    return str(sim._run.plan.stepper.engine_name)
-
-
-def gauges_of(sim: Any) -> Gauges:
-    """Numbers of the engine at its node."""
-    engine = sim._run.engine
-    found = engine.unpack(engine.state[None, :].copy())
-    model = sim.model if sim._cut is None else sim._cut
-    rows = np.asarray(model.constraint_errors(found["q"], np.array([engine.time])))
-    work = float("nan") if sim._quick else float(np.asarray(found["work"]).reshape(-1)[0])
-    return Gauges(work, float(np.abs(rows).max(initial=0.0)))
+def has_contacts(sim: Any) -> bool:
+    """Whether its stepper knows of contacts, with friction and compliance."""
+    return bool(sim.stepper.engine_name == "spook")

@@ -27,6 +27,7 @@ from dalembert.view.web.pull import Drag, grabbed
 from dalembert.view.web.setting import furnish, setting_of, with_reach
 
 RATE, TELLS = 60.0, 5.0  # pictures, words and plots per second
+SPACING = 0.8  # of 1/RATE, at least, between two pictures: they follow the ticks of the engine
 FAR = 1e4  # m: farther than this no mouse pulls
 
 
@@ -199,6 +200,8 @@ class Live:
     def _paint(self) -> None:
         told, clients = 0.0, 0
         while not self._ended.is_set():
+            self.driver.fresh.wait(1.0 / RATE)
+            self.driver.fresh.clear()
             began = time.perf_counter()
             snap, now = self.driver.snapshot, len(self.page.server.get_clients())
             if now and ((snap.t, snap.model) != self._shown or now != clients or self.panel.changed):
@@ -208,7 +211,7 @@ class Live:
             if began - told > 1.0 / TELLS:
                 told = began
                 self.panel.tell(snap)
-            time.sleep(max(1.0 / RATE - (time.perf_counter() - began), 0.002))
+            time.sleep(max(SPACING / RATE - (time.perf_counter() - began), 0.002))
 
     def __repr__(self) -> str:
         return f"Live({self.sim.model.name!r}, t = {self.driver.snapshot.t:.4g} s; {self.url})"

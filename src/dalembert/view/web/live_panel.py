@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.view.web import changes
-from dalembert.view.web.driver import Snapshot, engine_name
+from dalembert.view.web.driver import Snapshot, has_contacts
+from dalembert.view.web.keys import Keys
 from dalembert.view.web.live_plots import LivePlots
 from dalembert.view.web.overlays import add_switches
 from dalembert.view.web.setting import add_shadow_switch
@@ -37,13 +38,14 @@ class LivePanel:
             self._add_nature()
             self._add_motors()
         with tabs.add_tab("show"):
-            first = ("contacts",) if engine_name(live.sim) == "spook" else ("trails",)
+            first = ("contacts",) if has_contacts(live.sim) else ("trails",)
             self.shadows = add_shadow_switch(live.page.server)
             self.boxes = add_switches(gui, live.overlays, first)
             for box in self.boxes.values():
                 box.on_update(lambda _: self._change())
         with tabs.add_tab("plots"):
             self.plots = LivePlots(gui, not math.isnan(live.driver.snapshot.gauges.work))
+        self.keys = Keys(gui, self)
 
     def _change(self) -> None:
         self.changed = True
@@ -61,17 +63,17 @@ class LivePanel:
         self.h = gui.add_slider("h, ms", low, high, step, now, hint="step size")
         self.h.on_update(lambda _: driver.change(lambda s: setattr(s, "h", 1e-3 * reading(self.h))))
         names = changes.able_steppers(sim.model)
-        own = sim._run.plan.stepper.name
+        own = sim.stepper.name
         known = tuple(dict.fromkeys([own, *names]))
-        self.stepper = gui.add_dropdown("stepper", known, initial_value=own, hint="begins anew from here, at t = 0")
-        self.stepper.on_update(lambda _: driver.change(lambda s: changes.set_stepper(s, str(self.stepper.value))))
+        self.stepper = gui.add_dropdown("stepper", known, initial_value=own, hint="goes on from here")
+        self.stepper.on_update(lambda _: driver.change(lambda s: s.switch(str(self.stepper.value))))
 
     def _add_hands(self) -> None:
         gui, live = self.gui, self.live
         self.chosen = gui.add_markdown("Drag a body with the mouse; click one to choose it.")
         self.kick_speed = gui.add_slider("kick, m/s", 0.1, 20.0, 0.1, 3.0)
         self.kick = gui.add_button("kick", icon="bolt", hint="away from the camera, and a little up")
-        self.kick.on_click(lambda event: live.kick(reading(self.kick_speed), _ahead(event)))
+        self.kick.on_click(self.press_kick)
         if not hasattr(live.sim.model, "add_body"):
             return
         self.hands = gui.add_button_group("bodies", ("add box", "add ball", "delete"), hint="delete: the body that was chosen")
@@ -84,12 +86,12 @@ class LivePanel:
         g = float(np.linalg.norm(model.gravity))
         self.gravity = gui.add_slider("gravity", 0.0, max(20.0, g), 0.01, g, hint="m/s^2")
         self.gravity.on_update(lambda _: driver.change(lambda s: changes.set_gravity(s, reading(self.gravity))))
-        if engine_name(self.live.sim) != "spook":
+        if not has_contacts(self.live.sim):
             return
         mu = changes.friction_of(model)
         self.friction = gui.add_slider("friction", 0.0, max(1.5, mu), 0.01, mu, hint="of all contacts")
         self.friction.on_update(lambda _: driver.change(lambda s: changes.set_friction(s, reading(self.friction))))
-        eps = float(np.clip(self.live.sim._run.plan.options.get("eps", 1e-8), *COMPLIANCE))
+        eps = float(np.clip(self.live.sim.options.get("eps", 1e-8), *COMPLIANCE))
         low, high = (math.log10(x) for x in COMPLIANCE)
         self.compliance = gui.add_slider(
             "log compliance", low, high, 0.1, math.log10(eps), hint="of contacts, log10 of m/N: -9 hard, -3 soft"
@@ -101,10 +103,11 @@ class LivePanel:
         sim = self.live.sim
         self.motors: dict[str, Any] = {}
         found = list(getattr(sim.model, "motors", ()))[:MOST_MOTORS]
-        if not found or sim._control is not None:
+        if not found or sim.control is not None:
             return
         control = changes.MotorInputs(sim)
         with self.gui.add_folder("motors"):
+            self.motor_words = self.gui.add_markdown("")
             for motor in found:
                 reach = _reach(motor)
                 slider = self.gui.add_slider(f"{motor.name} ({motor.kind})", -reach, reach, reach / 100.0, 0.0)
@@ -129,6 +132,10 @@ class LivePanel:
             live.delete()
         elif word in ("add box", "add ball"):
             live.add(word.removeprefix("add "))
+
+    def press_kick(self, event: Any = None) -> None:
+        """The chosen body, away from the camera that asked for it."""
+        self.live.kick(reading(self.kick_speed), _ahead(event))
 
     # what is told -----------------------------------------------------------------------------------------------------------------------
 

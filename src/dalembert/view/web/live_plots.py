@@ -30,7 +30,7 @@ class LivePlots:
     def __init__(self, gui: Any, account: bool = True):
         self.on = gui.add_checkbox("draw", True, hint="plots take some of the browser's time")
         self.rows: deque[dict[str, float]] = deque(maxlen=KEPT)
-        self.model, self.first = None, 0.0
+        self.of, self.first = (None, ""), 0.0  # machine and stepper, and their E0
         self.names = {title: tuple(n for n in names if n != "balance" or account) for title, names in PLOTS.items()}
         self.plots = {}
         for title, names in self.names.items():
@@ -54,8 +54,8 @@ class LivePlots:
         """One number for each curve."""
         kinetic, potential = float(snap.model.kinetic_energy(snap.q, snap.v)), float(snap.model.potential_energy(snap.q))
         total, work = kinetic + potential, snap.gauges.work
-        if not self.rows or self.model is not snap.model:
-            self.model, self.first = snap.model, total - work
+        if not self.rows or self.of[0] is not snap.model or self.of[1] != snap.stepper:
+            self.of, self.first = (snap.model, snap.stepper), total - work
         p = np.asarray(snap.model.momentum(snap.q, snap.v))
         values = (
             kinetic, potential, total, total - work - self.first,

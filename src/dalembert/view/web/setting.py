@@ -17,6 +17,7 @@ from dalembert.view.canvas import camera
 from dalembert.view.framing import frame_of
 from dalembert.view.ground import level_floor, world_pieces
 from dalembert.view.links import pieces_of
+from dalembert.view.seen import seen
 from dalembert.view.solids import solid_of_shape
 from dalembert.view.stage import round_length, sizes_of
 from dalembert.view.web.looks import creased
@@ -124,7 +125,7 @@ def look_from(server: Any, setting: Setting) -> None:
 def _add_slopes(scene: Any, model: Model, centres: Array) -> None:
     """Planes of the world that are not level, as tiles."""
     pieces = world_pieces(model, centres, sizes_of(pieces_of(model)))
-    drawn = sum(solid_of_shape(s) is not None for s in model.world_shapes)
+    drawn = sum(solid_of_shape(s) is not None for s in seen(model.world_shapes, world=True))
     for k, piece in enumerate(pieces[drawn:]):
         for tone, colour in enumerate(TILES):
             faces = piece.solid.faces[piece.solid.tone == tone]
