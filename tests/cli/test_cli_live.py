@@ -11,6 +11,7 @@ import pytest
 
 import dalembert as dal
 from dalembert import scenes
+from dalembert.cli._shell import serve
 
 
 class Command:
@@ -93,6 +94,28 @@ def test_view_serves_saved_runs(start, tmp_path):
     command = start("view", "a.h5", "b.h5", "--no-browser", "--port", 0)
     assert urllib.request.urlopen(address(command), timeout=30).status == 200
     assert command.interrupt() == 0
+
+
+def test_ctrl_c_before_the_page_is_looked_at_closes_it_too(monkeypatch, capsys):
+    """As soon as the address is printed somebody may have seen enough, also while a browser is being started."""
+    closed = []
+
+    class Page:
+        moved, port, asked, url = False, 1, 1, "http://home:1/"
+        page = property(lambda self: self)
+
+        def wait(self):
+            raise AssertionError("it was not waited for")
+
+        def close(self):
+            closed.append(True)
+
+    def interrupted(url):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("webbrowser.open", interrupted)
+    serve(Page(), browser=True)
+    assert closed == [True] and capsys.readouterr().out.splitlines()[-1] == "closed"
 
 
 def test_what_cannot_be_shown_is_one_sentence(call, tmp_path):

@@ -119,10 +119,10 @@ def test_a_step_that_fails_reports_what_was_computed(call, tmp_path):
 def test_ctrl_c_saves_and_exits_with_130(tmp_path):
     command = [sys.executable, "-m", "dalembert", "run", "free-body", "--t-end", "1e7", "--every", "1000", "-o", "a.h5"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 100
-    while not (tmp_path / "a.h5").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(1.0)
+    journal, deadline, sizes = tmp_path / "a.h5.journal", time.monotonic() + 100, {0}
+    while len(sizes) < 4 and time.monotonic() < deadline:  # it has grown twice: steps are under way
+        time.sleep(0.05)
+        sizes.add(journal.stat().st_size if journal.exists() else 0)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=100)
     assert process.returncode == 130, out + err

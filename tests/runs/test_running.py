@@ -258,6 +258,7 @@ def test_huge_and_zero_velocities(body):
 
 
 def test_ctrl_c_returns_what_was_computed(body, tmp_path):
+    dal.simulate(body, h=1e-4, t_end=1e-3, v0=V0, save=tmp_path / "first.h5")  # nothing is left to be compiled or imported
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     before = signal.getsignal(signal.SIGINT)
     timer.start()
@@ -271,6 +272,7 @@ def test_ctrl_c_returns_what_was_computed(body, tmp_path):
 
 
 def test_ctrl_c_with_a_python_control(top):
+    dal.simulate(top, h=1e-3, t_end=1e-2, control=lambda t, q, v: (0, 0, 0))
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     traj = dal.simulate(top, h=1e-3, t_end=1e4, control=lambda t, q, v: (0, 0, 0))

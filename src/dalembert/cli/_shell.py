@@ -168,7 +168,17 @@ def print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]])
 
 
 def serve(view: Any, browser: bool) -> None:
-    """Say where a page is, open it, and wait for Ctrl-C."""
+    """Say where a page is, open it, and wait for Ctrl-C, which may come as soon as the page is there."""
+    try:
+        _announce(view, browser)
+        view.wait()
+    except KeyboardInterrupt:
+        typer.echo("closed")
+    finally:
+        view.close()
+
+
+def _announce(view: Any, browser: bool) -> None:
     page = view.page
     if page.moved:
         typer.secho(f"port {page.asked} is busy; this page is on {page.port}", fg=typer.colors.YELLOW, err=True)
@@ -177,9 +187,3 @@ def serve(view: Any, browser: bool) -> None:
         import webbrowser
 
         webbrowser.open(view.url)
-    try:
-        view.wait()
-    except KeyboardInterrupt:
-        typer.echo("closed")
-    finally:
-        view.close()
