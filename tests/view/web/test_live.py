@@ -120,6 +120,21 @@ def test_a_stepper_that_is_refused_changes_nothing(live, box_sim, until):
     assert box_sim.state.t == before.t and np.array_equal(box_sim.state.q, before.q)
 
 
+def test_sliders_of_contacts_come_and_go_with_the_stepper_that_knows_them(live, until):
+    m = arm()
+    m.add_shape("world", dal.Plane())
+    view = live(dal.Simulation(m, "midpoint", h=0.01, keep=0), play=False)
+    sliders = (view.panel.friction, view.panel.compliance)
+    assert not any(s.visible for s in sliders)
+    assert view.driver.change(lambda s: s.switch("spook")).wait(60)
+    until(lambda: all(s.visible for s in sliders))
+    view.panel.friction.value = 0.25
+    until(lambda: view.sim.model.world_shapes[0].friction == 0.25)
+    assert view.driver.change(lambda s: s.switch("trapezoidal")).wait(60)
+    until(lambda: not any(s.visible for s in sliders))
+    assert view.driver.trouble == view.driver.said == ""
+
+
 # what acts -----------------------------------------------------------------------------------------------------------------------------
 
 

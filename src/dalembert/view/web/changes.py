@@ -22,6 +22,7 @@ from dalembert.view.bodied import has_bodies
 
 UP = (1.0, 0.0, 0.0, 0.0)
 SHAPES = ("box", "ball")
+USUAL = 0.5  # friction
 
 
 class Start(NamedTuple):
@@ -80,9 +81,9 @@ def _law(law: Any, mu: float) -> Any:
 
 
 def friction_of(model: Model) -> float:
-    """The usual one: the median of all shapes that collide."""
+    """The usual one: the median of all shapes that collide, USUAL where there are none."""
     found = [s.friction for b in model.bodies for s in b.shapes if s.collide] + [s.friction for s in model.world_shapes if s.collide]
-    return float(np.median(found)) if found else 0.0
+    return float(np.median(found)) if found else USUAL
 
 
 def set_compliance(sim: Any, eps: float) -> None:
@@ -100,7 +101,7 @@ def able_steppers(model: Any) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def add_body(sim: Any, kind: str, size: float, mass: float, position: Array, friction: float = 0.5) -> str:
+def add_body(sim: Any, kind: str, size: float, mass: float, position: Array, friction: float = USUAL) -> str:
     """A box or a ball of so much, at rest; its name."""
     if kind not in SHAPES:
         raise OptionError(f"add: {kind!r}; expected one of {', '.join(SHAPES)}.")

@@ -146,7 +146,7 @@ class Live:
     def add(self, kind: str, position: Any = None) -> threading.Event:
         """Drop a box or a ball of the usual size and mass, above the middle of the machine unless a place is given."""
         size, mass = self.bodies.size, self.overlays[0].mean
-        mu = reading(self.panel.friction) if self.panel.friction is not None else 0.5
+        mu = reading(self.panel.friction) if self.panel.friction is not None else changes.USUAL
 
         def change(sim: Any) -> None:
             place = self._above(sim, size) if position is None else np.asarray(position, dtype=float)

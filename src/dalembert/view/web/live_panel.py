@@ -28,6 +28,7 @@ class LivePanel:
     def __init__(self, gui: Any, live: Live):
         self.gui, self.live, self.changed = gui, live, True
         self.friction: Any = None
+        self.compliance: Any = None
         self.words = gui.add_markdown("")
         self.trouble = gui.add_markdown("", visible=False)
         tabs = gui.add_tab_group()
@@ -86,8 +87,6 @@ class LivePanel:
         g = float(np.linalg.norm(model.gravity))
         self.gravity = gui.add_slider("gravity", 0.0, max(20.0, g), 0.01, g, hint="m/s^2")
         self.gravity.on_update(lambda _: driver.change(lambda s: changes.set_gravity(s, reading(self.gravity))))
-        if not has_contacts(self.live.sim):
-            return
         mu = changes.friction_of(model)
         self.friction = gui.add_slider("friction", 0.0, max(1.5, mu), 0.01, mu, hint="of all contacts")
         self.friction.on_update(lambda _: driver.change(lambda s: changes.set_friction(s, reading(self.friction))))
@@ -97,6 +96,14 @@ class LivePanel:
             "log compliance", low, high, 0.1, math.log10(eps), hint="of contacts, log10 of m/N: -9 hard, -3 soft"
         )
         self.compliance.on_update(lambda _: driver.change(lambda s: changes.set_compliance(s, 10.0 ** reading(self.compliance))))
+        self._show_contacts()
+
+    def _show_contacts(self) -> None:
+        """Sliders of contacts, while the stepper knows of contacts."""
+        known = has_contacts(self.live.sim)
+        for slider in (self.friction, self.compliance):
+            if slider is not None and slider.visible != known:
+                slider.visible = known
 
     def _add_motors(self) -> None:
         """Sliders of motors, where the run has no control of its own."""
@@ -157,6 +164,7 @@ class LivePanel:
                 self.trouble.content = (
                     ("**Stopped:** " if driver.trouble else "**Refused:** ") + words + (" *Reset goes on.*" if driver.trouble else "")
                 )
+            self._show_contacts()
             self.plots.tell(snap, driver)
 
 
