@@ -20,6 +20,7 @@ def test_a_box_has_twelve_triangles_that_enclose_it():
     np.testing.assert_allclose(mesh.points.mean(axis=0), (5, 0, 0), atol=1e-14)
 
 
+@pytest.mark.filterwarnings("error")  # a material that is a colour is carried over as a whole
 def test_colours_of_a_file_are_kept_and_its_default_is_not():
     m = dal.load_model(
         """<mujoco><asset><material name="red" rgba="1 0 0 .5"/></asset><worldbody><geom type="box" size="1 1 .1"/>

@@ -5,6 +5,7 @@ Rows that are written to must not overlap others.
 
 import math
 
+from dalembert.kernels._eights import eight_sizes, eight_sums
 from dalembert.kernels._jit import apart, disjoint, inline, kernel
 
 
@@ -56,17 +57,7 @@ def dot(x, y):
     n = x.shape[0]
     if n < 8:
         return _short(x, y)
-    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-    for k in range(n // 8):
-        j = 8 * k
-        a0 += x[j] * y[j]
-        a1 += x[j + 1] * y[j + 1]
-        a2 += x[j + 2] * y[j + 2]
-        a3 += x[j + 3] * y[j + 3]
-        a4 += x[j + 4] * y[j + 4]
-        a5 += x[j + 5] * y[j + 5]
-        a6 += x[j + 6] * y[j + 6]
-        a7 += x[j + 7] * y[j + 7]
+    a0, a1, a2, a3, a4, a5, a6, a7 = eight_sums(x, y)
     for j in range(8 * (n // 8), n):
         a0 += x[j] * y[j]
     return ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7))
@@ -76,17 +67,7 @@ def dot(x, y):
 def absolute_dot(x, y):
     """sum |x_j y_j|, with eight partial sums."""
     n = x.shape[0]
-    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-    for k in range(n // 8):
-        j = 8 * k
-        a0 += abs(x[j] * y[j])
-        a1 += abs(x[j + 1] * y[j + 1])
-        a2 += abs(x[j + 2] * y[j + 2])
-        a3 += abs(x[j + 3] * y[j + 3])
-        a4 += abs(x[j + 4] * y[j + 4])
-        a5 += abs(x[j + 5] * y[j + 5])
-        a6 += abs(x[j + 6] * y[j + 6])
-        a7 += abs(x[j + 7] * y[j + 7])
+    a0, a1, a2, a3, a4, a5, a6, a7 = eight_sizes(x, y)
     for j in range(8 * (n // 8), n):
         a0 += abs(x[j] * y[j])
     return ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7))

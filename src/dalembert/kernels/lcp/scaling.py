@@ -83,24 +83,13 @@ def check(M, q, lower, upper, big, info):
     return SOLVED
 
 
-@inline
-def _alike(row, r0, r1, r2, r3, i, j):
-    """Whether row[i : i + 4] are the entries j of four rows."""
-    return (row[i] == r0[j]) & (row[i + 1] == r1[j]) & (row[i + 2] == r2[j]) & (row[i + 3] == r3[j])
-
-
 @apart
 def symmetric(M):
-    """Whether M equals its transpose, entry by entry; four columns at a time, so that memory is read by lines."""
-    n = M.shape[0]
-    for i in range(0, n - 3, 4):
-        r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
-        for j in range(i, n):
-            if not _alike(M[j], r0, r1, r2, r3, i, j):
-                return False
-    for i in range(n - n % 4, n):
-        for j in range(i, n):
-            if M[i, j] != M[j, i]:
+    """Whether M equals its transpose, entry by entry."""
+    for i in range(M.shape[0]):
+        row = M[i]
+        for j in range(i):
+            if row[j] != M[j, i]:
                 return False
     return True
 
