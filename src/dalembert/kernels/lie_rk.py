@@ -5,32 +5,41 @@
     x_i   = v_i,  or  dexp^-1_(-Theta) v_i  for methods in the algebra (one exponential per stage)
     acc_i = forward dynamics at (g_i, v_i)
 
-The arrays of the stages are in the stepper's part of `work`: the configurations, the x_j, the accelerations, Theta, v.
+The arrays of the stages are in the stepper's part of `work`: the configurations, the x_j, the accelerations, Theta, v (lie_rk_stages.py).
 The forward dynamics is called by the two steps only, not by helpers: each level of functions above it would optimise all of it once more.
 """
 
 import math
 
 from dalembert.kernels._jit import inline, kernel
+from dalembert.kernels.lie_rk_account import enter_stages
+from dalembert.kernels.lie_rk_stages import (
+    ALGEBRA,
+    AT_ERRORS,
+    AT_PLAN,
+    AT_ROWS,
+    ATOL,
+    ERROR_ROWS,
+    EXPONENT,
+    MAX_SUBSTEPS,
+    RTOL,
+    at_acc,
+    at_asked,
+    at_q,
+    at_theta,
+    at_v,
+    at_x,
+    combine,
+    copy,
+    set_time,
+    stages_of,
+    tableau,
+    velocity,
+)
 from dalembert.kernels.status import NOT_CONVERGED, OK, SINGULAR, TINY
 from dalembert.kernels.tree.aba import accelerations
 from dalembert.kernels.tree.group import dexp_inv, move
-from dalembert.kernels.tree.layout import AT_CALL, AT_FREE, AT_HELD, AT_HINT, AT_TAU, FUNCTION, NQ, NV, STEPPER_DATA
-from dalembert.kernels.tree.record import record
-
-# the tableau, from system[STEPPER_DATA] on; places are indices into system
-STAGES = 0
-ALGEBRA = 1  # 1: method of Munthe-Kaas
-ERROR_ROWS = 2  # 0: fixed step, 1: a pair, 2: the triple of order 8(5, 3)
-AT_SUMMED = 3  # (stages + 1) rows: a_ij, and the weights
-AT_PLAN = 4  # (stages + 1) times: stage to start from, first row, number of rows
-AT_ROWS = 5  # rows of the exponentials
-AT_ERRORS = 6  # rows of the error estimate
-EXPONENT = 7  # 1/k: the error estimate is of order h^k
-RTOL = 8
-ATOL = 9
-MAX_SUBSTEPS = 10
-HEAD = 11
+from dalembert.kernels.tree.layout import AT_HELD, AT_HINT, AT_TAU, NQ, NV
 
 # info
 ITERATIONS = 0  # internal steps of an adaptive method, rejected ones included
@@ -40,72 +49,6 @@ SAFETY = 0.9
 SHRINK = 0.2
 GROW = 10.0
 SMALLEST = 1e-14  # internal step relative to the step
-
-
-@inline
-def stages_of(system):
-    """Number of stages."""
-    return int(system[int(system[STEPPER_DATA]) + STAGES])
-
-
-@inline
-def tableau(system, entry):
-    """An entry of the head of the tableau."""
-    return system[int(system[STEPPER_DATA]) + entry]
-
-
-@inline
-def at_q(system, i):
-    """Configuration of stage i."""
-    return record(int(system[AT_FREE]), i, int(system[NQ]))
-
-
-@inline
-def at_x(system, i):
-    """x_i; x_0 is the velocity at the start."""
-    return record(at_q(system, stages_of(system) + 1), i, int(system[NV]))
-
-
-@inline
-def at_acc(system, i):
-    """Acceleration of stage i."""
-    return at_x(system, stages_of(system) + i)
-
-
-@inline
-def at_theta(system):
-    """Exponent of the last exponential."""
-    return at_acc(system, stages_of(system))
-
-
-@inline
-def at_v(system):
-    """Velocity of the current stage."""
-    return record(at_theta(system), 1, int(system[NV]))
-
-
-def work_size(stages, nq, nv):
-    """Numbers of `work` that all this takes: s + 1 configurations, s of each x and acc, Theta and v."""
-    return (stages + 1) * nq + (2 * stages + 2) * nv
-
-
-@inline
-def copy(source, i, target, k, n):
-    """target[k:k+n] = source[i:i+n]"""
-    for j in range(n):
-        target[k + j] = source[i + j]
-
-
-@kernel
-def combine(h, system, work, row, first, out):
-    """work[out:] += h sum_j row_j work[first + j nv:]"""
-    n = int(system[NV])
-    for j in range(stages_of(system)):
-        c = h * system[row + j]
-        if c != 0.0:
-            at = record(first, j, n)
-            for k in range(n):
-                work[out + k] += c * work[at + k]
 
 
 @inline
@@ -124,29 +67,11 @@ def configuration(h, system, work, i):
         row += stages_of(system)
 
 
-@inline
-def velocity(h, system, work, i):
-    """v_i of a stage or of the step."""
-    row = int(tableau(system, AT_SUMMED)) + i * stages_of(system)
-    copy(work, at_x(system, 0), work, at_v(system), int(system[NV]))
-    combine(h, system, work, row, at_acc(system, 0), at_v(system))
-
-
 @kernel
 def arrive(h, system, work):
     """Configuration and velocity after the step."""
     configuration(h, system, work, stages_of(system))
     velocity(h, system, work, stages_of(system))
-
-
-@inline
-def set_time(t, h, system, work, i):
-    """Time t + c_i h of a stage, c_i = sum_j a_ij, for forces that are functions of time."""
-    if system[FUNCTION] != 0.0:
-        row, c = int(tableau(system, AT_SUMMED)) + i * stages_of(system), 0.0
-        for j in range(stages_of(system)):
-            c += system[row + j]
-        work[int(system[AT_CALL]) + 1] = t + c * h
 
 
 @inline
@@ -280,7 +205,9 @@ def trial_size(size, left):
 
 @kernel
 def adaptive_step(t, h, system, state, work, info):
-    """From t to t + h by internal steps whose error is within the tolerance."""
+    """From t to t + h by internal steps whose error is within the tolerance; each enters itself into the account, if that is asked for."""
+    asked = work[at_asked(system)]
+    work[at_asked(system)] = 0.0
     s, tau, hint = stages_of(system), int(system[AT_TAU]), int(system[AT_HINT])
     info[ITERATIONS] = 0.0
     info[RESIDUAL] = 0.0
@@ -303,6 +230,8 @@ def adaptive_step(t, h, system, state, work, info):
         info[ITERATIONS] += 1.0
         change = factor(err, system)
         if err <= 1.0:
+            if asked != 0.0:
+                enter_stages(t + math.copysign(length - left, h), math.copysign(trial, h), system, state, work)
             advance(system, work)
             info[RESIDUAL] = max(info[RESIDUAL], err)
             proposal = trial * min(change, growth)

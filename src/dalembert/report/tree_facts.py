@@ -157,11 +157,6 @@ class TreeFacts(Facts):
         """As for bodies, twice that for methods of order 1."""
         return (2.0 if self.order == 1 else 1.0) * super().order_error(growth)
 
-    @property
-    def balance_order(self) -> int:
-        """That of the method; 2 for methods with internal steps, whose account is the trapezoidal rule over the step."""
-        return min(self.order, 2) if "rtol" in self.traj.meta.get("options", {}) else self.order
-
     def balance_limit(self, promised: bool) -> float:
         """What a balance against the account may miss; it adds up over the run for methods that promise nothing."""
         duration = float(self.traj.t[-1] - self.traj.t[0])

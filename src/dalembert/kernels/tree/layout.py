@@ -43,7 +43,8 @@ FUNCTION = 27  # address of the machine code of forces that were given as functi
 CONSTRAINTS = 28  # number of constraint rows, those on positions first: constraint_layout.py
 HOLONOMIC = 29  # how many of them are constraints on positions; the others are on velocities alone
 AT_CONSTRAINTS = 30  # where their records start
-STAGED = 31  # 1: after a step its stages are in work, by the tableau of `lie_rk.py` at STEPPER_DATA
+STAGED = 31  # how the account is kept: 0 by nodes, or by the tableau of `lie_rk_stages.py` at STEPPER_DATA:
+BY_STAGES, BY_ITSELF = 1, 2  # from the stages that a step leaves in work; by the step, after each of its internal steps
 HEADER = 32
 
 # system: one record per link, from HEADER on

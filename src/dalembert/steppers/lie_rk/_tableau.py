@@ -18,8 +18,8 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import OptionError
-from dalembert.kernels import lie_rk as at
-from dalembert.kernels.tree.layout import NQ, NV, STAGED, STEPPER_DATA, STEPPER_WORK
+from dalembert.kernels import lie_rk_stages as at
+from dalembert.kernels.tree.layout import BY_ITSELF, BY_STAGES, NQ, NV, STAGED, STEPPER_DATA, STEPPER_WORK
 from dalembert.steppers.lie_rk._order import classical_defect, group_defect
 
 Row = tuple[float, ...]
@@ -80,7 +80,7 @@ class Tableau:
         return A, np.sum(self.weights, axis=0)
 
     def pack(self, system: Array, rtol: float = 0.0, atol: float = 0.0, max_substeps: int = 1) -> Array:
-        """The system array with this tableau behind it, as `kernels/lie_rk.py` reads it."""
+        """The system array with this tableau behind it, as `kernels/lie_rk_stages.py` reads it."""
         s = len(self.stages)
         A, b = self.summed()
         table, rows = self._plan()
@@ -92,7 +92,7 @@ class Tableau:
         head[[at.EXPONENT, at.RTOL, at.ATOL]] = 1 / max(1, self.error_order), rtol, atol
         head[at.MAX_SUBSTEPS] = max_substeps
         longer = np.concatenate([system, head, *parts])
-        longer[STEPPER_DATA], longer[STAGED] = len(system), not self.errors
+        longer[STEPPER_DATA], longer[STAGED] = len(system), BY_ITSELF if self.errors else BY_STAGES
         longer[STEPPER_WORK] = at.work_size(s, int(system[NQ]), int(system[NV]))
         return longer
 
