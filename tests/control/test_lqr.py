@@ -88,6 +88,16 @@ def test_the_input_that_holds_the_point_is_found():
         dal.control.lqr(m, [1.0], 10.0, 1.0)
 
 
+def test_points_of_formulas_are_held_wherever_inputs_hold_them():
+    """A pendulum at any angle, a weight at any height: what inputs balance rests but for round-off."""
+    pendulum = dal.Lagrangian(1, lambda q, v: 0.5 * v[0] ** 2 + 9.81 * np.cos(q[0]))
+    weight = dal.Lagrangian(1, lambda q, v: 0.5 * v[0] ** 2 - 9.81 * q[0])
+    for angle in np.linspace(0.05, 3.1, 30):
+        assert np.isclose(dal.control.lqr(pendulum, [angle], 1.0, 1.0).inputs[0, 0], 9.81 * np.sin(angle), rtol=1e-12)
+    for h in (0.1, 0.01, 1e-3, 1e-4):
+        assert np.isclose(dal.control.lqr(weight, [1.0], 1.0, 1.0, h=h).inputs[0, 0], 9.81, rtol=1e-12)
+
+
 def test_a_satellite_on_the_group():
     """Attitudes are quaternions: the error is the turn that is left, whatever the sign of the quaternion."""
     m = dal.Model("satellite", gravity=(0, 0, 0))

@@ -1,5 +1,7 @@
 """Feedback along a plan: a disturbed start is brought back to it."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,30 @@ def test_a_trajectory_can_be_followed_too():
     assert away[0] < 0.3 * away[1]
     with pytest.raises(dal.OptionError, match="one of 10"):
         dal.control.track(dal.simulate(m, "midpoint", h=0.01, t_end=1.0, every=10, ignore=("limits",)))
+
+
+@pytest.mark.parametrize("end", [0.4, 1.0, 2.0])
+def test_the_end_of_a_plan_of_a_formula_is_held(end):
+    pendulum = dal.Lagrangian(1, lambda q, v: 0.5 * v[0] ** 2 + 9.81 * np.cos(q[0]))
+    found = dal.control.track(dal.control.dmoc(pendulum, 40, [0.0], [end], h=0.05).solve())
+    run = dal.simulate(pendulum, h=0.05, t_end=10.0, q0=[0.01], control=found)
+    assert found.hold is not None and not found.notes and abs(run.q[-1, 0] - end) < 1e-6
+
+
+def test_an_end_that_nothing_holds_is_said():
+    """A motor that swings the rod up to where gravity is more than it gives."""
+    m = dal.Model("rod")
+    m.add_body("rod", 1.0, (0.1, 0.1, 0.1), com=(0, 0, -1.0))
+    m.add_joint("hinge", "revolute", "world", "rod", axis=(0, -1, 0))
+    m.add_motor("weak", "hinge", limit=6.0)
+    up = dal.control.dmoc(m, 60, [0.0], [1.2], h=0.05, guess="random").solve()
+    with pytest.warns(UserWarning, match=r"behind the end of the plan nothing holds it.*input 'weak' has to be"):
+        found = dal.control.track(up)
+    assert found.hold is None and "input 'weak' has to be" in found.notes[0] and found.notes[0] in repr(found)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what ends in motion is not expected to stay
+        found = dal.control.track(dal.control.dmoc(m, 40, [0.0], ([0.1], [0.3]), h=0.05).solve())
+    assert found.hold is None and "it ends with a speed of 0.3" in found.notes[0]
 
 
 def test_lqr_about_a_plan_is_track_with_its_weights(plan):

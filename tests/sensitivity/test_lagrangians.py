@@ -90,3 +90,23 @@ def test_names_of_parameters():
     with pytest.raises(dal.UnknownNameError, match="unknown parameter 'mass'"):
         dal.derivatives(arm(), params="mass")
     assert dal.derivatives(arm(), params=("g",)).parameters == ("g",)
+
+
+@pytest.mark.parametrize("stepper", ["midpoint", "galerkin4", "galerkin6"])
+@pytest.mark.parametrize("at", [0.3, 1.0, 2.9, 1000.0])
+@pytest.mark.parametrize("h", [0.1, 0.03, 0.01, 1e-4])
+def test_what_rests_has_derivatives(stepper, at, h):
+    """A pendulum that is held and a weight that is held: v is what round-off of the force leaves, 1e-16 m/s, and no other solution."""
+    held = dal.Lagrangian(1, lambda q, v: 0.5 * v[0] ** 2 + 9.81 * ca.cos(q[0]))
+    weight = dal.Lagrangian(1, lambda q, v: 0.5 * v[0] ** 2 - 9.81 * q[0])
+    spring = dal.Lagrangian(2, lambda q, v: 0.5 * ca.dot(v, v) - 5e5 * (q[0] - q[1] - 0.1) ** 2)
+    for s, q, tau in ((held, [at], [9.81 * np.sin(at)]), (weight, [at], [9.81]), (spring, [at, at - 0.1], None)):
+        found = dal.derivatives(s, q, None, tau, h, stepper)
+        assert np.allclose(found.q_next, q, rtol=1e-12)
+
+
+def test_another_solution_of_the_equations_is_refused():
+    """Steps of a third of a period of a pendulum that turns over: Newton's method from another guess ends elsewhere."""
+    s = dal.Lagrangian(1, lambda q, v: 0.5 * v[0] ** 2 + 9.81 * ca.cos(q[0]))
+    with pytest.raises(dal.SimulationError, match="several solutions"):
+        dal.derivatives(s, [-0.75], [5.0], None, 1.0)

@@ -20,7 +20,8 @@ class Feedback:
     """Gains K (N, nu, 2 nv) about nodes t (N + 1,), q (N + 1, nq), v (N + 1, nv) with inputs (N, nu); N = 1 for a point, at all times.
 
     B (nv, nu): tau = B u. limits (nu, 2). P (N + 1, 2 nv, 2 nv): x . P x is the cost from a node on. names: of the inputs. steps: the
-    derivatives of each step. hold: what acts behind the last node, a feedback about it; None: its last gain, without an input of its own.
+    derivatives of each step. hold: what acts behind the last node, a feedback about it; None: its last gain, without an input of its own;
+    `notes` say why.
     eigenvalues: of A - B K on the changes that constraints allow, of a point.
     """
 
@@ -36,6 +37,7 @@ class Feedback:
     names: tuple[str, ...] = ()
     steps: tuple[Any, ...] = field(default=(), repr=False)
     hold: Feedback | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def point(self) -> bool:
@@ -90,4 +92,4 @@ class Feedback:
 
     def __repr__(self) -> str:
         where = "a point" if self.point else f"{len(self.K)} steps"
-        return f"Feedback(about {where} of {self.system!r}, inputs {', '.join(self.names)})"
+        return f"Feedback({'; '.join((f'about {where} of {self.system!r}, inputs ' + ', '.join(self.names), *self.notes))})"

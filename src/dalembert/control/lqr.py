@@ -93,14 +93,18 @@ def equilibrium(
             f"lqr: the point is no equilibrium of {machine.system!r} with inputs {', '.join(machine.u_names) or 'none'}: under the best of "
             f"them a step of {h:.6g} s gives {rest[worst]:.3g} in {found.names[worst]}."
         )
-    u = best
+    check_limits(machine, best)
+    return best, found
+
+
+def check_limits(machine: Any, u: Array) -> None:
+    """OptionError where the inputs that hold a point are beyond those that the machine has."""
     outside = (u < machine.u_limits[:, 0]) | (u > machine.u_limits[:, 1])
     if outside.any():
         i = int(np.argmax(outside))
         raise OptionError(
             f"lqr: input {machine.u_names[i]!r} has to be {u[i]:.6g} to hold the point, beyond {machine.u_limits[i].tolist()}."
         )
-    return u, found
 
 
 def about_motion(motion: Motion, Q: Any, R: Any, final: Any, hold: Feedback | None = None) -> Feedback:

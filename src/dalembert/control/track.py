@@ -8,13 +8,15 @@ Where the plan ends at an equilibrium, the cost beyond its end is that of the fe
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.control.feedback import Feedback
-from dalembert.control.lqr import about_motion, about_point
+from dalembert.control.lqr import about_motion, about_point, check_limits
 from dalembert.control.motion import Motion, motion_of
 from dalembert.control.riccati import weight
 from dalembert.errors import DalembertError, OptionError
@@ -30,7 +32,7 @@ def track(solution: Any, Q: Any = None, R: Any = None, final: Any = None) -> Fee
 
     Q, R: weights of deviations (q, v) and of corrections of the inputs, as `lqr` has them. final: weight at the last node; by default what
     holding the end costs, where it is an equilibrium that inputs can hold, else Q. K: (N, nu, 2 nv). Behind the end of the plan
-    `hold`, a feedback about the end, acts.
+    `hold`, a feedback about the end, acts; where there is none, `notes` say why, and of a plan that comes to rest a warning does.
     """
     motion = motion_of(solution)
     if motion is None:
@@ -41,8 +43,9 @@ def track(solution: Any, Q: Any = None, R: Any = None, final: Any = None) -> Fee
         raise OptionError(f"track: {machine.system!r} has no inputs.")
     Q = weight("Q", weights_of_states(motion) if Q is None else Q, 2 * machine.nv, False)
     R = weight("R", weights_of_inputs(motion) if R is None else R, machine.nu, True)
-    hold = about_end(motion, Q, R)
-    return about_motion(motion, Q, R, hold.P[0] if final is None and hold is not None else final, hold)
+    hold, why = about_end(motion, Q, R)
+    found = about_motion(motion, Q, R, hold.P[0] if final is None and hold is not None else final, hold)
+    return found if hold is not None else replace(found, notes=(f"behind its end nothing holds it: {why}",))
 
 
 def _check_motion(solution: Any) -> None:
@@ -67,13 +70,16 @@ def weights_of_inputs(motion: Motion) -> Array:
     return 1.0 / np.where(most > 0.0, most, fallback) ** 2
 
 
-def about_end(motion: Motion, Q: Array, R: Array) -> Feedback | None:
-    """The feedback about the last node, where it is a point that inputs can hold."""
-    if np.abs(motion.v[-1]).max() > AT_REST:
-        return None
+def about_end(motion: Motion, Q: Array, R: Array) -> tuple[Feedback | None, str]:
+    """The feedback about the last node, where it is a point that inputs can hold; else why there is none."""
+    speed = float(np.abs(motion.v[-1]).max())
+    if speed > AT_REST:
+        return None, f"it ends with a speed of {speed:.3g}"
     m = motion.machine
     try:
         found = about_point(m.whole, {"q": motion.q[-1]}, Q, R, float(motion.h[-1]), motion.stepper, m.B, motion.ignore, motion.compose)
-    except DalembertError:
-        return None
-    return found.limited(m)
+        check_limits(m, found.inputs[0])
+    except DalembertError as problem:
+        warnings.warn(f"track: behind the end of the plan nothing holds it: {problem}", stacklevel=3)
+        return None, str(problem)
+    return found.limited(m), ""

@@ -18,8 +18,9 @@ from dalembert.sensitivity.linear import independent
 from dalembert.sensitivity.result import Derivatives
 from dalembert.sensitivity.step import Start, take
 
-#: a velocity differs from that of the simulator by more than this, relative to the largest: another solution of the same equations
-APART = 1e-6
+#: a velocity differs from that of the simulator by more than this, relative to the largest, and by more than so many times what round-off
+#: of the start makes of it (at equilibria of stiff and of weak systems it was at most a hundred): another solution of the same equations
+APART, NOISE = 1e-6, 1e4
 MOST, SMALL = 60, 1e-15
 
 
@@ -113,15 +114,25 @@ def differentiate(plan: Any, at: Start, params: tuple[str, ...]) -> Derivatives:
     known: ProgramStep = plan.once("derivatives", lambda: ProgramStep(system, plan.stepper, plan.options))
     step = take(plan, at)
     q, v, by_q, by_v = known(at, plan.h, system.parameter_vector)
-    size = max(1e-12, float(np.abs(step.v).max()), float(np.abs(step.q - at.q).max()) / plan.h)
-    far = max(float(np.abs(v - step.v).max()), float(np.abs(q - step.q).max()) / plan.h)
-    if not far <= APART * size:
-        raise SimulationError(f"derivatives: the equations of this step of h = {plan.h:.6g} s have several solutions; take a smaller h.")
     n, whole = len(v), np.vstack([by_q, by_v])
+    size = max(float(np.abs(step.v).max()), float(np.abs(step.q - at.q).max()) / plan.h)
+    far = max(float(np.abs(v - step.v).max()), float(np.abs(q - step.q).max()) / plan.h)
+    if not far <= APART * size + NOISE * round_off(at, plan.h, system.parameter_vector, whole):
+        raise SimulationError(f"derivatives: the equations of this step of h = {plan.h:.6g} s have several solutions; take a smaller h.")
     return Derivatives(
         at.q, at.v, at.tau, plan.h, step.q, step.v, whole[:, : 2 * n], whole[:, 2 * n : 3 * n], whole[:, 3 * n :][:, chosen],
         tangent(system, at), parameters=tuple(names),
     )  # fmt: skip
+
+
+def round_off(at: Start, h: float, p: Array, by: Array) -> float:
+    """What round-off of the start makes of velocities: the largest of eps sum_j |dv_i/dx_j| |x_j| and of eps sum_j |dq_i/dx_j| |x_j|/h,
+    x = (q, v, tau, parameters), by (2 n, 3 n + parameters) its derivatives. Where a motion is about 0 this is the size that is left. At
+    q = 0 numbers within the formula, such as lengths at rest, have round-off: coordinates count as 1 (rad, m) at least."""
+    x = np.concatenate([np.maximum(np.abs(at.q), 1.0), np.abs(np.concatenate([at.v, at.tau, p]))])
+    found = np.finfo(float).eps * (np.abs(by) @ x)
+    n = len(found) // 2
+    return max(float(found[:n].max()) / h, float(found[n:].max()))
 
 
 def columns_of(system: Any, params: tuple[str, ...]) -> tuple[list[int], list[str]]:
