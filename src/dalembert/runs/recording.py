@@ -24,7 +24,7 @@ from dalembert.arrays import Array
 from dalembert.errors import ArchiveError
 from dalembert.io import Journal, Json, Variable, file_path, is_locked, open_archive, read_archive, read_journal, streaming, write_archive
 from dalembert.kernels.loop import LOG_COLUMNS
-from dalembert.registry import Stepper, describe, restore
+from dalembert.registry import Stepper, describe, restore, steppers
 from dalembert.runs.plan import Plan
 from dalembert.runs.ragged import MEMORY, NO_TABLES, Tables, join_tables, nodes_of
 from dalembert.runs.stored import NEEDED, LaterRows, StoredTrajectory
@@ -66,7 +66,7 @@ class Recording:
             self._memory = {MEMORY: before._last_tables[MEMORY]}
 
     @classmethod
-    def create(cls, path: Any, model: System, meta: dict[str, Any], overwrite: bool) -> Recording:
+    def create(cls, path: Any, model: System, stepper: Stepper, meta: dict[str, Any], overwrite: bool) -> Recording:
         """Begin a new file; an existing one is refused unless `overwrite` is given."""
         path = file_path("save", path)
         for existing in (path, journal_path(path)):
@@ -75,13 +75,13 @@ class Recording:
         if not path.parent.is_dir():
             raise ArchiveError(f"{str(path)!r}: the directory {str(path.parent)!r} does not exist.")
         meta["run_id"] = uuid.uuid4().hex
-        return cls(path, Journal.create(journal_path(path), _header(model, meta), overwrite=overwrite), _columns(meta))
+        return cls(path, Journal.create(journal_path(path), _header(model, stepper, meta), overwrite=overwrite), _columns(meta))
 
     @classmethod
     def extend(cls, path: Path, traj: Trajectory, meta: dict[str, Any]) -> Recording:
         """Go on with a file that holds a trajectory."""
         meta.setdefault("run_id", uuid.uuid4().hex)
-        return cls(path, Journal.create(journal_path(path), _header(traj.model, meta), overwrite=True), _columns(meta), traj)
+        return cls(path, Journal.create(journal_path(path), _header(traj.model, traj.stepper, meta), overwrite=True), _columns(meta), traj)
 
     def begin(self, traj: Trajectory) -> None:
         """Write the first node: from here on the HDF5 file is always whole. What follows from its state is written at the end."""
@@ -152,9 +152,14 @@ def _text(model: System) -> Json:
     return kept["json"]  # type: ignore[no-any-return]
 
 
-def _header(model: System, meta: dict[str, Any]) -> Json:
-    """What a journal says of its run."""
-    return Json(f'{{"model": {_text(model)}, "meta": {json.dumps(meta)}}}')
+def _header(model: System, stepper: Stepper, meta: dict[str, Any]) -> Json:
+    """What a journal says of its run: enough to be read alone, as it is until the first node is in the file."""
+    return Json(f'{{"model": {_text(model)}, "meta": {json.dumps(_described(stepper, meta))}}}')
+
+
+def _described(stepper: Stepper, meta: dict[str, Any]) -> dict[str, Any]:
+    """What a file says of a run, the method included."""
+    return {**meta, "stepper_description": describe(stepper)}
 
 
 def variables(traj: Trajectory) -> list[Variable]:
@@ -240,7 +245,7 @@ def _attributes(model: System, stepper: Stepper, meta: dict[str, Any]) -> dict[s
         "source": "dalembert",
         "format": FORMAT,
         "model": _text(model),
-        "meta": {**meta, "stepper_description": describe(stepper)},
+        "meta": _described(stepper, meta),
     }
 
 
@@ -359,8 +364,17 @@ def _plan(model_data: dict[str, Any], meta: dict[str, Any]) -> tuple[Plan, dict[
     """What ran, as a file tells it, and the rest of what it tells."""
     system = system_from(model_data)
     meta = dict(meta)
-    description = meta.pop("stepper_description", None) or {"name": meta["stepper"]}
-    return Plan.from_meta(system, restore(description, meta["family"]), meta), meta
+    description = meta.pop("stepper_description", None)
+    stepper = restore(description, meta["family"]) if description else _named(meta["stepper"], meta["family"])
+    return Plan.from_meta(system, stepper, meta), meta
+
+
+def _named(name: str, family: str) -> Stepper:
+    """The method of that name and family: of journals and files of versions that described none."""
+    found = [s for s in steppers(name=name) if family in (s.family_name, s.system)] or steppers(name=name, system="any")
+    if not found:
+        raise ArchiveError(f"the file tells of stepper {name!r} of family {family!r}, which is not installed, and does not describe it.")
+    return found[0]
 
 
 def _build(model_data: dict[str, Any], meta: dict[str, Any], rows: Rows) -> Trajectory:

@@ -80,7 +80,7 @@ def simulate(
         checks.check_memory(n // every + 1, BYTES_PER_NUMBER * (engine.state.size + 2 * (len(q) + len(v))))
     run = Run(plan, engine, meta, None, progress, monitors)
     if save is not None:
-        run.recording = Recording.create(save, plan.system, meta, overwrite)
+        run.recording = Recording.create(save, plan.system, plan.stepper, meta, overwrite)
     run.record_first()
     return run.to_end(n, on_fail)
 
