@@ -203,6 +203,31 @@ def test_constraints_are_measured_where_not_promised():
     assert lost.verdict == "warn"
 
 
+def tiny_pendulum(length):
+    return dal.Lagrangian(2, lambda q, v: 0.5 * (v @ v) - 9.81 * q[1], holonomic=lambda q: [q @ q - length**2])
+
+
+@pytest.mark.parametrize("length", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize(
+    ("stepper", "advice"), [("spook", "lower the option epsilon, here 1e-06"), ("penalty-midpoint", "raise the option stiffness")]
+)
+def test_a_constraint_that_gives_way_by_as_much_as_the_motion_warns(length, stepper, advice):
+    """A pendulum whose rod is softer than its weight falls freely: the violation is small as a number, and half of all that moves."""
+    h = 2 * np.pi * np.sqrt(length / 9.81) / 200
+    traj = dal.simulate(tiny_pendulum(length), stepper, h=h, t_end=400 * h, q0=(length, 0))
+    assert np.linalg.norm(traj.q, axis=1).max() > 2 * length
+    found = traj.report()["holonomic"]
+    assert found.verdict == "warn" and advice in found.text
+    assert traj.report().verdict != "pass"
+
+
+@pytest.mark.parametrize("length", [1.0, 1e-2, 1e-4])
+def test_a_tiny_pendulum_whose_rod_is_stiff_enough_does_not_warn(length):
+    h = 2 * np.pi * np.sqrt(length / 9.81) / 200
+    traj = dal.simulate(tiny_pendulum(length), "spook", h=h, t_end=400 * h, q0=(length, 0), epsilon=1e-6 * length**3)
+    assert traj.report()["holonomic"].verdict == "not applicable"
+
+
 def test_constraints_on_velocities():
     s = dal.Lagrangian(
         4,

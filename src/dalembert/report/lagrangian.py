@@ -11,8 +11,9 @@ its change equals their impulse. Otherwise it is measured.
 With unilateral constraints the energy is judged without what impacts took, and momenta without what they pushed: both are in the account.
 See lagrangian_impacts.py. Where the length of steps is an unknown, their discrete energy is constant to round-off.
 
-Constraints: |g| <= 1e-10 |dg/dq| max(1, |q|) and |A v + w| <= 1e-10 |A| max(1, |v|) where the stepper promises that; else measured.
-The first node is the user's, and was checked when the run began.
+Constraints: |g| <= 1e-10 |dg/dq| max(1, |q|) and |A v + w| <= 1e-10 |A| max(1, |v|) where the stepper promises that; else measured, and
+warned of where constraints give way by as much as the system moves: |g| / |dg/dq|, the largest ones of a row, beyond a tenth of the extent
+of q over the run, whatever its unit. The first node is the user's, and was checked when the run began.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from dalembert.report.lagrangian_impacts import BetweenImpacts, judge_impacts
 ALONG = 1e-9  # relative push of a constraint along a symmetry that counts as none
 EXACT = 1e-10  # residuals of constraints that are promised to be kept
 NODES = 200  # at which the directions of constraints are looked at
+SOFTNESS = (("epsilon", "lower"), ("stiffness", "raise"))  # options that say how far constraints give way, and what to do with them
 
 
 def judge_lagrangian(facts: LagrangianFacts) -> list[Item | None]:
@@ -166,7 +168,7 @@ def judge_constraints(facts: LagrangianFacts) -> list[Item]:
     if m:
         error = _relative(np.abs(traj.constraint[first:]), length[:, :m], q)
         text = f"holonomic constraints hold to {error.max():.2g}, their rates to {rates[:m].max():.2g}"
-        out.append(_kept(facts, "holonomic", error, text))
+        out.append(_given_way(facts, _kept(facts, "holonomic", error, text), length[:, :m]))
     if m < len(rates):
         out.append(_kept(facts, "pfaffian", rates[m:], f"constraints on velocities hold to {rates[m:].max():.2g}"))
     return out
@@ -176,6 +178,23 @@ def _relative(residual: Array, length: Array, x: Array) -> Array:
     """Largest residual of each row over |row| max(1, |x|)."""
     scale = length * np.maximum(1.0, np.linalg.norm(x, axis=1))[:, None]
     return np.asarray((residual / np.where(scale > 0.0, scale, 1.0)).max(axis=0))
+
+
+def _given_way(facts: LagrangianFacts, found: Item, length: Array) -> Item:
+    """A warning instead where the constraints move the system as much as its motion does; found: the item about them."""
+    if found.verdict in (PASS, FAIL) or not found.measured or found.measured <= EXACT:
+        return found
+    gaps, rows = np.abs(facts.traj.constraint).max(axis=0), length.max(axis=0)
+    extent = float(np.linalg.norm(np.ptp(facts.traj.q, axis=0)))
+    share = ratio(float((gaps / np.where(rows > 0.0, rows, 1.0)).max()), extent)
+    if share <= NOTICEABLE:
+        return found
+    options = facts.traj.meta.get("options", {})
+    known = [f"{verb} the option {name}, here {options[name]}" for name, verb in SOFTNESS if name in options]
+    advice = known[0] if known else "a smaller h may help"
+    text = found.text.removesuffix(f": {found.verdict}").removesuffix(" (not promised)")
+    text = f"{text}, and give way by {share:.2g} of all that moves (not promised): {advice}"
+    return item(found.name, WARN, found.measured, None, text, NOTICEABLE)
 
 
 def _kept(facts: LagrangianFacts, name: str, error: Array, text: str) -> Item:
