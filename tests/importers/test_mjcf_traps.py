@@ -150,7 +150,25 @@ def test_effects_that_the_file_switches_off_are_off(load):
     assert (j.limits, j.damping, j.stiffness, j.friction) == (None, 0.0, 3.0, 4.0)
     m = load(mjcf(body, '<option><flag constraint="disable"/></option>'))
     assert (m.joint("j").limits, m.joint("j").friction) == (None, 0.0)
-    assert any("constraint" in line for line in m.import_report)
+
+
+@pytest.mark.parametrize(
+    "switch", ["constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "actuation", "gravity"]
+)
+def test_what_a_file_switches_off_and_is_off_here_too_is_no_news(switch):
+    body = f'<body><joint name="j" range="-1 1" damping="2" stiffness="3" frictionloss="4"/>{BOX}</body>'
+    rest = f'<compiler autolimits="true"/><actuator><motor name="m" joint="j"/></actuator><option><flag {switch}="disable"/></option>'
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not load_model(mjcf(body, rest)).import_report
+
+
+def test_limits_of_inputs_that_are_switched_off_and_hold_here_are_named(load):
+    body = f'<body><joint name="j"/>{BOX}</body><!-- -->'
+    rest = (
+        '<actuator><motor name="m" joint="j" ctrlrange="-1 1" ctrllimited="true"/></actuator><option><flag clampctrl="disable"/></option>'
+    )
+    assert any("clampctrl" in line for line in load(mjcf(body, rest)).import_report)
 
 
 def test_everything_that_is_not_carried_over_is_named_in_one_warning(places):

@@ -23,15 +23,15 @@ COUNTED = (  # count, accessor, topic
 SOLVER = {"timestep": 0.002, "integrator": 0, "cone": 0, "jacobian": 2, "solver": 2, "iterations": 100, "impratio": 1.0}
 
 
-def note_leftovers(mj: Any, notes: Notes, joints: dict[int, str], bodies: dict[int, str], off: set[str]) -> None:
-    """Everything that is counted, switched on, or set to something unusual."""
+def note_leftovers(mj: Any, notes: Notes, joints: dict[int, str], bodies: dict[int, str]) -> None:
+    """Everything that is counted, switched on, or set to something unusual. What the file switches off is off, but for the inputs' limits."""
     for count, accessor, topic in COUNTED:
         n = int(getattr(mj, count))
         if n:
             notes.add(topic, [_name(mj, accessor, i) for i in range(n)])
     _joints(mj, notes, joints)
     _bodies(mj, notes, bodies)
-    _options(mj, notes, off)
+    _options(mj, notes)
 
 
 def _name(mj: Any, accessor: str, i: int) -> str:
@@ -63,14 +63,14 @@ def _bodies(mj: Any, notes: Notes, bodies: dict[int, str]) -> None:
         notes.add("surface velocity and adhesion of geometry", [mj.geom(int(g)).name or f"geom{g}" for g in moving])
 
 
-def _options(mj: Any, notes: Notes, off: set[str]) -> None:
+def _options(mj: Any, notes: Notes) -> None:
     o = mj.opt
     if o.density or o.viscosity:
         notes.add(f"forces of the surrounding fluid (density {o.density:g}, viscosity {o.viscosity:g})")
     if np.any(o.wind):
         notes.add(f"wind {np.asarray(o.wind).tolist()}")
-    if off:
-        notes.add("effects that the file switches off", sorted(off))
+    if int(o.disableflags) & int(library().mjtDisableBit.mjDSBL_CLAMPCTRL) and np.any(mj.actuator_ctrllimited):
+        notes.add("limits of inputs that the file switches off (clampctrl): here in force")
     if int(o.enableflags) & int(library().mjtEnableBit.mjENBL_OVERRIDE):
         notes.add("override of contact parameters")
     changed = [f"{k} {getattr(o, k):g}" for k, usual in SOLVER.items() if getattr(o, k) != usual]

@@ -59,7 +59,7 @@ def finish(builder: Builder) -> None:
     for k in range(mj.nkey):
         name = builder.names.give("keyframe", mj.key(k).name, f"key{k}")
         model.add_keyframe(name, *from_mujoco(model, _normalised(mj, mj.key_qpos[k]), mj.key_qvel[k]))
-    note_leftovers(mj, builder.notes, builder.joint_names, builder.body_names, builder.off)
+    note_leftovers(mj, builder.notes, builder.joint_names, builder.body_names)
 
 
 def _touching(builder: Builder) -> None:
