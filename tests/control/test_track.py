@@ -109,7 +109,7 @@ def test_an_end_that_nothing_holds_is_said():
     m.add_joint("hinge", "revolute", "world", "rod", axis=(0, -1, 0))
     m.add_motor("weak", "hinge", limit=6.0)
     up = dal.control.dmoc(m, 60, [0.0], [1.2], h=0.05, guess="random").solve()
-    with pytest.warns(UserWarning, match=r"behind the end of the plan nothing holds it.*input 'weak' has to be"):
+    with pytest.warns(UserWarning, match=r"behind its end nothing holds it.*input 'weak' has to be"):
         found = dal.control.track(up)
     assert found.hold is None and "input 'weak' has to be" in found.notes[0] and found.notes[0] in repr(found)
     with warnings.catch_warnings():
@@ -129,6 +129,37 @@ def test_a_saved_plan_is_followed_as_the_plan(plan, feedback, tmp_path):
     plan.save(tmp_path / "plan.h5")
     again = dal.control.track(dal.control.load(tmp_path / "plan.h5"))
     assert np.allclose(again.K, feedback.K, rtol=1e-5, atol=1e-6)
+
+
+def standing_and_leaving():
+    """A mass point that stands on the ground for ten steps and is then lifted."""
+    m = dal.Model("point")
+    m.add_particle("point", 1.0)
+    foot = dal.control.Touch("point", 0, point=(0, 0, 0), plane=((0, 0, 1), 0.0), hold=10)
+    return dal.control.dmocc(m, 20, m.neutral(), [0, 0, 0.3], [foot], h=0.05)
+
+
+def bouncing():
+    """A weight that falls, bounces and is caught."""
+    weight = dal.Lagrangian(1, lambda q, v: 0.5 * v[0] ** 2 - 9.81 * q[0])
+    ground = dal.control.Touch(gap=lambda q: q[0], node=10)
+    return dal.control.dmocc(weight, 20, [1.0], [1.0], [ground], h=0.05, restitution=0.5)
+
+
+@pytest.mark.parametrize("build", [standing_and_leaving, bouncing])
+def test_nodes_between_which_contacts_act_are_refused_however_they_come(build, tmp_path):
+    """The plan, its trajectory and its file: steps without the contact end beside its nodes."""
+    found = build().solve()
+    assert found.ok
+    with pytest.raises(dal.UnsupportedError, match=r"impacts \(node"):
+        dal.control.track(found)
+    found.save(tmp_path / "plan.h5")
+    refused = r"from node \d+ ends .* beside node \d+, as where impacts or contacts act"
+    for given, message in ((found.traj, refused), (dal.control.load(tmp_path / "plan.h5"), f"{refused}|its control is not")):
+        with pytest.raises(dal.UnsupportedError, match=message):
+            dal.control.track(given)
+        with pytest.raises(dal.UnsupportedError, match=message):
+            dal.control.lqr(None, given, 1.0, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.control.files import SavedPlan
 from dalembert.control.machine import ASIDE, machine_of
-from dalembert.control.replay import unit
+from dalembert.control.replay import STILL, distance, unit
 from dalembert.control.solution import Solution
+from dalembert.control.verify import NEARLY
 from dalembert.errors import OptionError, UnsupportedError
 from dalembert.runs.plan import Plan
 from dalembert.runs.trajectory import Trajectory
@@ -42,8 +43,20 @@ class Motion:
 
     @cached_property
     def steps(self) -> tuple[Derivatives, ...]:
-        """Of all steps."""
-        return tuple(self.at(k, float(h)) for k, h in enumerate(self.h))
+        """Of all steps; UnsupportedError where one does not end at the next node."""
+        speed = float(np.fmax(np.abs(self.v).max(initial=0.0), STILL / self.h.max()))
+        return tuple(self._checked(k, self.at(k, float(h)), speed) for k, h in enumerate(self.h))
+
+    def _checked(self, k: int, step: Derivatives, speed: float) -> Derivatives:
+        """The step from node k, if it ends at the next node as nearly as the search of a plan may leave it (of v relative to speed)."""
+        missed = np.abs(step.v_next - self.v[k + 1]).max(initial=0.0) / speed
+        missed = max(missed, distance(self.machine, self.q[k + 1], step.q_next))
+        if not missed <= NEARLY:
+            raise UnsupportedError(
+                f"a feedback about this motion is not known: under its inputs the step of {self.stepper} from node {k} ends {missed:.1e} "
+                f"beside node {k + 1}, as where impacts or contacts act, or forces that are not in its control."
+            )
+        return step
 
     @cached_property
     def bases(self) -> list[Array]:
@@ -82,6 +95,8 @@ def _of_trajectory(traj: Any, system: Any, inputs: Any, ignore: Any) -> Motion:
     out = tuple(dict.fromkeys((*traj.meta.get("ignore", ()), *ignore)))
     machine = machine_of(traj.model, inputs, out)
     tau = np.asarray(traj.control, dtype=float) if traj.meta.get("control") else np.zeros((len(traj.t) - 1, machine.nv))
+    if not np.isfinite(tau).all():
+        raise UnsupportedError("a feedback about this trajectory is not known: its control is not, as in files of nodes that were given.")
     found = np.linalg.lstsq(machine.B, tau.T, rcond=None)[0].T if machine.nu else np.zeros((len(tau), 0))
     missed = np.abs(found @ machine.B.T - tau).max(initial=0.0)
     if missed > 1e-9 * max(1.0, float(np.abs(tau).max(initial=0.0))):

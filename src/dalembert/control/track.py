@@ -45,7 +45,12 @@ def track(solution: Any, Q: Any = None, R: Any = None, final: Any = None) -> Fee
     R = weight("R", weights_of_inputs(motion) if R is None else R, machine.nu, True)
     hold, why = about_end(motion, Q, R)
     found = about_motion(motion, Q, R, hold.P[0] if final is None and hold is not None else final, hold)
-    return found if hold is not None else replace(found, notes=(f"behind its end nothing holds it: {why}",))
+    if hold is not None:
+        return found
+    note = f"behind its end nothing holds it: {why}"
+    if end_speed(motion) <= AT_REST:
+        warnings.warn(f"track: {note}", stacklevel=2)
+    return replace(found, notes=(note,))
 
 
 def _check_motion(solution: Any) -> None:
@@ -70,16 +75,19 @@ def weights_of_inputs(motion: Motion) -> Array:
     return 1.0 / np.where(most > 0.0, most, fallback) ** 2
 
 
+def end_speed(motion: Motion) -> float:
+    """The largest of the velocities of the last node."""
+    return float(np.abs(motion.v[-1]).max())
+
+
 def about_end(motion: Motion, Q: Array, R: Array) -> tuple[Feedback | None, str]:
     """The feedback about the last node, where it is a point that inputs can hold; else why there is none."""
-    speed = float(np.abs(motion.v[-1]).max())
-    if speed > AT_REST:
-        return None, f"it ends with a speed of {speed:.3g}"
+    if end_speed(motion) > AT_REST:
+        return None, f"it ends with a speed of {end_speed(motion):.3g}"
     m = motion.machine
     try:
         found = about_point(m.whole, {"q": motion.q[-1]}, Q, R, float(motion.h[-1]), motion.stepper, m.B, motion.ignore, motion.compose)
         check_limits(m, found.inputs[0])
     except DalembertError as problem:
-        warnings.warn(f"track: behind the end of the plan nothing holds it: {problem}", stacklevel=3)
         return None, str(problem)
     return found.limited(m), ""
