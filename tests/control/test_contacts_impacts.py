@@ -241,6 +241,44 @@ def test_a_lagrangian_strikes_where_its_gap_is_zero():
     assert found.replay.errors.max() < 1e-9 and len(found.traj) == 21
 
 
+def dropped(goal, node=20, **more):
+    """A ball that falls from 1 m onto the ground, or onto nothing."""
+    m = dal.Model("ball")
+    m.add_shape("world", dal.Plane())
+    m.add_particle("ball", 1.0, (0, 0, 1.0), shapes=[dal.Sphere(0.1)])
+    return dmocc(m, 20, {"q": [0, 0, 1.0], "v": None}, goal, contacts=[Touch("ball", node)], h=0.05, restitution=0.8, **more)
+
+
+def test_an_impact_in_mid_air_is_refused_where_all_of_q_is_given():
+    message = r"planned at node \d+, where its gap is 0\.5 m"
+    with pytest.raises(dal.OptionError, match=message):
+        dropped({"q": [3, 0, 0.6], "v": None})
+    with pytest.raises(dal.OptionError, match=message):
+        dropped(None, 10, waypoints={10: [1, 0, 0.6]})
+    problem = dropped({"q": [3, 0, 0.1], "v": None})
+    with pytest.raises(dal.OptionError, match=message):
+        problem.aim(goal={"q": [3, 0, 0.6], "v": None})
+
+
+def test_an_impact_at_the_goal_is_planned_where_the_goal_touches():
+    found = dropped({"q": [3, 0, 0.1], "v": [1, 0, 1]}).solve()
+    hit = found.impacts[0]
+    assert found.ok and found.verify().ok and hit.node == 20
+    assert hit.after == pytest.approx(1.0) and hit.normal == pytest.approx(1.0 * (1 + 1 / 0.8))
+    again = found.problem.aim(goal={"q": [-2, 0, 0.1], "v": [1, 0, 2]}).solve()
+    assert again.ok and again.impacts[0].after == pytest.approx(2.0)
+
+
+def test_an_impact_at_the_goal_of_a_free_body():
+    """Its goal says the gap already: a row of its own would depend on it, and the search would not end."""
+    m = dal.Model("cube")
+    m.add_shape("world", dal.Plane())
+    m.add_body("cube", 1.0, (0.01, 0.01, 0.01), pose=((0, 0, 1), (1, 0, 0, 0)), shapes=[dal.Box((0.2, 0.2, 0.2))])
+    contact = Touch("cube", 20, point=(0.1, 0.1, -0.1))
+    found = dmocc(m, 20, m.neutral(), {"q": [1, 0, 0.1, 1, 0, 0, 0], "v": None}, contacts=[contact], h=0.05, restitution=0.8).solve()
+    assert found.ok and found.verify().ok and found.stats["iterations"] < 100
+
+
 def test_refinement_moves_the_nodes_of_contacts():
     finer = against_wall().refine()
     assert finer.ok and finer.problem.chain.N == 60 and finer.impacts[0].node == 18

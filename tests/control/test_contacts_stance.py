@@ -153,3 +153,12 @@ def test_refinement_moves_stances_too():
 def test_a_contact_that_is_not_closed_at_the_start_cannot_be_held_from_there():
     with pytest.raises(dal.OptionError, match=r"where its gap is 0\.1 m"):
         dmocc(hopper.model(), 20, [0, 0.5, 0, 0, -0.1], [0, 0.5, 0, 0, 0], contacts=[Touch("foot", 0, point=hopper.FOOT, hold=5)], h=0.02)
+
+
+def test_feet_that_slide_or_lift_between_given_nodes_are_refused():
+    m = dal.Model("point")
+    m.add_particle("foot", 1.0)
+    stands = Touch("foot", 0, point=(0, 0, 0), plane=((0, 0, 1), 0.0), hold=10, friction=0.5)
+    for goal, message in (([0.2, 0, 0], r"sticks, and slides 0\.2 m between nodes \[0, 10\]"), ([0, 0, 0.3], r"where its gap is 0\.3 m")):
+        with pytest.raises(dal.OptionError, match=message):
+            dmocc(m, 10, m.neutral(), goal, [stands], h=0.05)

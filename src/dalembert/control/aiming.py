@@ -14,6 +14,7 @@ import numpy as np
 from dalembert.control import ends
 from dalembert.control.conserved import without_the_known
 from dalembert.control.draft import box
+from dalembert.control.impacts import check_given
 from dalembert.control.reading import check_inside, read_reference
 from dalembert.control.targets import quaternions
 from dalembert.errors import OptionError
@@ -25,6 +26,8 @@ def aim(problem: Any, goal: Any, bounds: Mapping[str, Any] | None, reference: An
     last = problem.goal if goal is None else _goal(problem, goal)
     wanted = problem.bounds if bounds is None else _bounds(problem, bounds)
     check_inside(machine, problem.start, last, wanted)
+    given = made.given if goal is None or chain.N not in made.given else {**made.given, chain.N: last.q}
+    check_given(problem.contacts, given)
     if reference is not None:
         if "reference" not in made.numbers.places:
             raise OptionError("aim: the problem was made without reference=, so no cost follows one.")
@@ -36,7 +39,7 @@ def aim(problem: Any, goal: Any, bounds: Mapping[str, Any] | None, reference: An
     places = [(0, problem.start), *problem.waypoints, (chain.N, last)]
     for k, node in places if bounds is not None else places[-1:]:
         rewrite(problem, node, k)
-    problem.goal = last
+    problem.goal, made.given = last, given
     problem.remember(goal=goal, bounds=None if bounds is None else wanted, reference=reference)
 
 

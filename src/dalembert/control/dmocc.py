@@ -140,6 +140,7 @@ def _check_distinct(planned: list[Contact]) -> None:
 
 def put(planned: list[Contact], clearance: bool, made: Any) -> None:
     """All rows of planned contacts into a draft."""
+    impacts.check_given(planned, made.given)
     impacts.take_impulses(made, planned)
     impacts.momentum_blocks(made, planned)
     for c in planned:

@@ -49,6 +49,7 @@ class Draft:
         self.margin = 0.0
         self.forces: list[Array] = []  # places of variables that are forces or impulses, beyond those of the chain
         self.speeds: dict[str, Array] = {}  # places of velocities of nodes that are variables, by node
+        self.given: dict[int, Array] = {}  # q of nodes of which all of it is wanted
 
     def take(self, n: int, names: Sequence[str], least: Any = -np.inf, most: Any = np.inf, force: bool = False) -> Array:
         """Places of n more variables; force: they are forces, impulses or powers, as large as the machine is heavy."""
@@ -178,6 +179,7 @@ def _fix_nodes(made: Draft, wanted: Wanted, N: int) -> None:
     targets.fix(made, wanted.last, chain.q[at[-1]], chain.p_after[N], f"node {N}", whole=False)
     for k, node in wanted.places:
         targets.fix(made, node, chain.q[at[k]], chain.p[at[k]], f"node {k}", whole=False)
+    made.given = {k: node.q for k, node in ((0, wanted.first), *wanted.places, (N, wanted.last)) if _known(node)}
 
 
 def _add_wishes(made: Draft, periodic: Any, path: Any, final: Any) -> None:

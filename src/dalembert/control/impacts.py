@@ -15,6 +15,7 @@ this node push belongs to v-; they do not close after it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,9 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.control.blocks import Block
 from dalembert.control.contacts import Gap
+from dalembert.errors import OptionError
+
+CLOSED = 1e-6  # m: a gap of a node that is given, and a way that it slides
 
 
 @dataclass
@@ -100,8 +104,24 @@ def cone(contact: Contact, lam: Any) -> tuple[Any, list[str]]:
 
 def known_q(made: Any, k: int) -> bool:
     """All of q of a node is given."""
-    at = made.chain.q[made.chain.nodes[k]]
-    return bool(np.array_equal(made.least[at], made.most[at]))
+    return k in made.given
+
+
+def check_given(contacts: Iterable[Contact], given: Mapping[int, Array]) -> None:
+    """Nodes whose q is given, {node: q}, are where contacts are closed and have not slid: OptionError, as no row of the plan says it there."""
+    for c in contacts:
+        nodes = sorted(c.closed & given.keys())
+        for k in nodes:
+            g = c.gap.number(given[k])
+            if not abs(g) <= CLOSED:
+                raise OptionError(
+                    f"dmocc: contact {c.gap.name} is planned at node {k}, where its gap is {g:.3g} m, as all of q is given there; "
+                    "expected 0, or a q that leaves coordinates free."
+                )
+        slid = [np.array(c.gap.slip(given[k])).ravel() - np.array(c.gap.slip(given[nodes[0]])).ravel() for k in nodes]
+        way = max((float(np.linalg.norm(x)) for x in slid), default=0.0)
+        if not way <= CLOSED:
+            raise OptionError(f"dmocc: contact {c.gap.name} sticks, and slides {way:.3g} m between nodes {nodes} whose q are given.")
 
 
 class Velocity:
