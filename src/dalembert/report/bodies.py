@@ -2,8 +2,9 @@
 
 energy balance    kinetic + potential energy change by the work in the account: to round-off, since every column is computed by itself
                   (rows, known forces, discretisation of rotation, weight and springs)
-dissipation       contacts, friction, impacts, limits, joints and dry friction take energy; pushing overlapping bodies apart gives some
-momentum          linear momentum of what neither joints nor contacts hold to the world changes by the impulse of known forces
+dissipation       contacts, friction, impacts, limits, joints and dry friction take energy; pushing overlapping bodies apart gives some, and
+                  contacts with a compliance of their own give back what they have stored
+momentum          linear momentum of what nothing holds to the world, or to bodies fixed to it, changes by the impulse of known forces
 problems solved   residual of the problem of every step; those above the tolerance are counted
 archive           where problems of steps were kept, how many, and what went wrong with that
 penetration       of contacts, against the size of the smallest shape: deeper than a tenth warns
@@ -22,6 +23,7 @@ from dalembert.contact.accounts import COLUMNS as WORKS
 from dalembert.report.energy import judge_explosion
 from dalembert.report.facts import EPS, ratio
 from dalembert.report.items import FAIL, NOT_APPLICABLE, PASS, WARN, Item, item
+from dalembert.report.symmetries import grounded
 from dalembert.report.tree_facts import TreeFacts
 
 PASSIVE = ("contact", "friction", "impact", "limits", "joints", "joint_friction", "damping")
@@ -62,19 +64,25 @@ def judge_dissipation(facts: TreeFacts) -> Item | None:
     if not len(works) or not works.any():
         return None
     scale = max(moved(facts), SMALL * facts.weight * facts.extent)
-    gain = ratio(float(np.max(works - np.minimum.accumulate(np.minimum(works, 0.0)))), scale)
+    given = float(np.max(works - np.minimum.accumulate(np.minimum(works, 0.0))))
+    gain = ratio(max(given - _stored(facts), 0.0), scale)
     taken = {name: -float(np.sum(account[name])) for name in passive}
     words = ", ".join(f"{name} {value:.3g} J" for name, value in taken.items() if abs(value) > 1e-9 * moved(facts))
     text = f"joints and contacts took {words or 'nothing'}; they gave at most {gain:.2g} of what moved"
     return item("dissipation", PASS if gain <= GAIN else WARN, gain, "never give", text, GAIN)
 
 
+def _stored(facts: TreeFacts) -> float:
+    """Energy that contacts with a compliance of their own held at most, n d^2/(2 eps) of n contacts of depth d, and may give back."""
+    soft = [c.compliance for c in facts.model.contacts if c.compliance]
+    count, depth = (float(np.max(facts.traj.solver[name], initial=0.0)) for name in ("contacts", "penetration"))
+    return count * depth**2 / (2.0 * min(soft)) if soft else 0.0
+
+
 def judge_momentum(facts: TreeFacts) -> Item | None:
     """Linear momentum, of machines that nothing holds to the world."""
     traj, model = facts.traj, facts.model
-    joints: list[Any] = [*model.loops, *model.nonholonomic]
-    world = any("world" in (x.parent, x.child) for x in joints) or any(s.collide for s in model.world_shapes)
-    if world or any("world" in f.ends for f in model.forces if hasattr(f, "ends")):
+    if _held(model):
         return None
     change = traj.momentum[:, 3:] - traj.momentum[0, 3:] - traj.impulse[:, 3:]
     scale = np.sqrt(2.0 * model.total_mass * max(float(np.max(traj.kinetic)), EPS))
@@ -83,6 +91,14 @@ def judge_momentum(facts: TreeFacts) -> Item | None:
         limit = max(limit, float(traj.meta["options"].get("tol", 0.0)) * facts.steps * model.total_mass / scale)
     text = f"linear momentum balanced to {error:.2g} (promised: exactly)"
     return item("momentum", PASS if error <= limit else FAIL, error, "exactly", text, limit)
+
+
+def _held(model: Any) -> bool:
+    """Whether a joint, a colliding shape or a force ties bodies to the world, or to what is fixed to it."""
+    world = grounded(model)
+    ties = [(x.parent, x.child) for x in (*model.loops, *model.nonholonomic)] + [f.ends for f in model.forces if hasattr(f, "ends")]
+    shapes = [*model.world_shapes, *(s for b in model.bodies if b.name in world for s in b.shapes)]
+    return any(world & {*ends} for ends in ties) or any(s.collide for s in shapes)
 
 
 def judge_solved(facts: TreeFacts) -> Item:

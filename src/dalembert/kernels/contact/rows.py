@@ -2,8 +2,10 @@
 
     gap rate n.(velocity of b - velocity of a) = J x,    Y = 1/(1 + 4 tau/h),    sigma = 4 eps Y/h^2 on all three rows
 
-    touching   gap <= near       b_n = (4/h) Y gap - Y J x_k, at least -max(J x_k, push), with 0 for J x_k < -threshold: bodies that came
-                                 fast stop where they touch (psi = 0), and penetration is undone no faster than with `push`
+    touching   gap <= near       b_n = (4/h) Y gap - Y J x_k, at least -max(J x_k, push) - sigma lam_k, with 0 for J x_k < -threshold:
+                                 bodies that came fast stop where they touch (psi = 0), and penetration that the impulse lam_k of the step
+                                 before does not explain is undone no faster than with `push`: what carries a load is not bounded by it.
+                                 With a compliance of its own a spring's approach adds (4 Y - 1) |J x_k| for Y > 1/4, so it follows its law
                with compliance and damping time of the model's own: a spring and damper, b_n = (4/h) Y gap - Y J x_k whatever it is
     ahead      gap > near        b_n = gap/h: the bodies may meet at the end of the step, not before
     tangents                     b_t = -t.w, w: velocity of a moving surface of a (10.56); mu by the slip speed of the step before (10.55)
@@ -172,7 +174,10 @@ def write(
             b[row] = Y * (4.0 / h * gap[k] - rates[j])
             continue
         last = rates[j] if rates[j] > -threshold else 0.0
-        b[row] = max(Y * (4.0 / h * gap[k] - last), -max(last, push))
+        known = soft * start[k, 0]  # of the violation
+        if not math.isnan(e):
+            known += max(4.0 * Y - 1.0, 0.0) * max(-rates[j], 0.0)
+        b[row] = max(Y * (4.0 / h * gap[k] - last), -max(last, push) - known)
 
 
 @inline
