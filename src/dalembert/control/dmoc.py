@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dalembert.control.draft import draft
+from dalembert.control.passing import say_passing
 from dalembert.control.problem import Problem, kept
 from dalembert.control.reading import read_steps, read_times
 
@@ -48,7 +49,8 @@ def dmoc(
     avoid       what stays apart, at nodes and between them: True for all that can touch, or a list of pairs of bodies ("a", "b"), of bodies
                 and shapes ("a", dal.Sphere(0.1), place), of shapes, of `dal.control.Obstacle`; `dal.control.Avoid` has options
                 (control/avoidance.py)
-    ignore      features of the model that the plan leaves out, such as "joint friction"
+    ignore      features of the model that the plan leaves out, such as "joint friction"; contacts are left out anyway, with a note on
+                what `avoid` does not keep apart, unless "contact" is ignored
     seed, progress, and options of IPOPT (tol, max_iter, ...)
     """
     given = {k: x for k, x in locals().items() if k != "more"} | more
@@ -58,5 +60,6 @@ def dmoc(
         system, phases, sizes, limits, start, goal, cost=cost, bounds=bounds, path=path, periodic=periodic, guess=guess,
         starts=starts, **more,
     )  # fmt: skip
+    say_passing(made)
     made.recipe = dmoc, kept(given, made.machine)
     return made

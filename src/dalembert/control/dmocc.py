@@ -26,6 +26,7 @@ from dalembert.control.contacts import read as read_contacts
 from dalembert.control.draft import draft
 from dalembert.control.impacts import Contact
 from dalembert.control.machine import machine_of
+from dalembert.control.passing import say_passing
 from dalembert.control.penalty import EPS, Penalty
 from dalembert.control.problem import Problem, kept
 from dalembert.control.reading import read_steps, read_times
@@ -88,6 +89,7 @@ def dmocc(
         phases = [read_steps(N)]
     else:
         made, phases = _planned(system, N, start, goal, touches, h, free_time, sigma, clearance, guess, more)
+    say_passing(made, touches)
     made.recipe = partial(_again, np.cumsum([0, *phases])), kept(given, made.machine)
     return made
 

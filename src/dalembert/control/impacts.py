@@ -108,7 +108,7 @@ def known_q(made: Any, k: int) -> bool:
 
 
 def check_given(contacts: Iterable[Contact], given: Mapping[int, Array]) -> None:
-    """Nodes whose q is given, {node: q}, are where contacts are closed and have not slid: OptionError, as no row of the plan says it there."""
+    """OptionError where nodes whose q is given, {node: q}, are off the surface or have slid: no row of the plan says it there."""
     for c in contacts:
         nodes = sorted(c.closed & given.keys())
         for k in nodes:

@@ -62,14 +62,16 @@ def about_point(
 ) -> Feedback:
     """Infinite horizon."""
     machine = machine_of(as_system(system, "lqr"), inputs, ignore)
-    given: Mapping[str, Any] = at if isinstance(at, Mapping) and at.keys() <= {"q", "v"} else {"q": at}
-    q, v = machine.system.check_q(given.get("q")), machine.system.check_v(given.get("v"))
+    point: Mapping[str, Any] = at if isinstance(at, Mapping) and at.keys() <= {"q", "v"} else {"q": at}
+    q, v = machine.system.check_q(point.get("q")), machine.system.check_v(point.get("v"))
     Q, R = weight("Q", Q, 2 * machine.nv, False), weight("R", R, machine.nu, True)
-    u, step = equilibrium(machine, q, v, h, stepper, compose, left_out(machine.whole, stepper, ignore))
+    given, out = tuple(machine.whole.check_features(ignore)), left_out(machine.whole, stepper, ignore)
+    u, step = equilibrium(machine, q, v, h, stepper, compose, out)
+    more = ", ".join(name for name in out if name not in given)
     K, P = stationary(step.A, step.B @ machine.B, Q, R, step.tangent, step.names)
     return Feedback(
         machine.system, np.zeros(1), q[None], v[None], u[None], K[None], P[None], machine.B, machine.u_limits, tuple(machine.u_names),
-        (step,),
+        (step,), notes=(f"left out, as {stepper!r} does not handle it: {more}",) if more else (),
     )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from dalembert.model import Model
 from dalembert.model.features import acting
 from dalembert.systems import as_system
 
-#: taken out of the model that is planned: bounds of the plan, or what other steppers do
+#: taken out of the model that is planned: bounds of the plan, or contacts that are planned, avoided, or left out with a note (passing.py)
 ASIDE = ("limits", "contact", "velocity limits", "force limits")
 #: known to the formulas
 KNOWN = {"tree", "gravity", "damping", "stiffness", "armature", "spring", "wrench", "loops", "nonholonomic"}
@@ -40,6 +40,7 @@ class Machine:
     formulas: Any
     rows: RowFormula | None = None  # of loops, rolling and blades
     row_notes: tuple[str, ...] = ()
+    aside: tuple[str, ...] = ()  # features that plans leave out, and that nobody asked to ignore
     turning: Array  # of v: rates of angles, whose step must stay well below a turn
 
     def __init__(self, system: Any, inputs: Any):
@@ -151,7 +152,7 @@ class TreeMachine(Machine):
     def __init__(self, model: Model, inputs: Any, ignore: Any):
         self.whole = model.frozen()
         left = self.whole.without(ignore) if ignore else self.whole
-        aside = tuple(name for name in ASIDE if name in acting(left))
+        self.aside = aside = tuple(name for name in ASIDE if name in acting(left))
         self.ignore = (*model.check_features(ignore), *aside)
         reduced = left.without(aside) if aside else left
         unknown = sorted(acting(reduced) - KNOWN)

@@ -51,6 +51,7 @@ class Problem:
     made: Draft
     contacts: list[Any]  # of `dmocc`: those that are planned
     penalty: Any = None  # and those that are soft
+    passing: str = ""  # what may pass through each other, in words
     bounds: dict[str, Any]
     recipe: tuple[Callable[..., Problem], dict[str, Any]] | None = None
     last: Solution | None = None

@@ -104,6 +104,7 @@ def verify(solution: Any, true_motion: bool = True) -> Verification:
     given: dict[str, Any] = {"stepper": problem.stepper, "compose": problem.compose, "ignore": machine.ignore}
     replay = solution.replay
     steps, notes = replay.errors, list(replay.problems)
+    notes += [problem.passing] if problem.passing else []
     if len(replay.split):
         notes.append(f"steps that the simulator repeats in parts, as they turn or bend too far: {_listed(replay.split)}; take more steps")
     if solution.ok and STEP_TOLERANCE < steps.max(initial=0.0) < NEARLY:
