@@ -44,7 +44,7 @@ def test_a_blow_on_a_soft_contact_is_that_on_a_spring(tau, speed):
 
 
 def test_what_carries_a_heavy_load_gives_way_by_the_default_compliance():
-    """sigma at its bound, 1e-4 J M^-1 J^T = 4e-4/kg at a corner: eps = sigma h^2/(4 Y) = 9e-10 m/N; sigma lam = 2.9 m/s is beyond `push`."""
+    """sigma at its bound 1e-4 J M^-1 J^T = 4e-4/kg at a corner, eps = sigma h^2/(4 Y) = 9e-10 m/N; sigma lam = 2.9 m/s, beyond `push`."""
     m = floor()
     add_box(m, "light", (0, 0, 0.1), mass=1.0)
     add_box(m, "heavy", (0, 0, 0.3), mass=3e6)

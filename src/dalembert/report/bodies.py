@@ -9,6 +9,8 @@ problems solved   residual of the problem of every step; those above the toleran
 archive           where problems of steps were kept, how many, and what went wrong with that
 penetration       of contacts, against the size of the smallest shape: deeper than a tenth warns
 joints            largest gap of the rows of joints, against the size of the machine; one that stays open contradicts something
+discretisation    what the numerical column of the account took or gave in the end, without what weights have over half a step: more than a
+                  tenth of what moved warns
 rotation          bodies that turned too fast for the variational rotation were stepped by the stabilised one, which takes energy
 sleep             how many bodies slept at once, and for how long, where they may (option sleep)
 """
@@ -29,12 +31,13 @@ from dalembert.report.tree_facts import TreeFacts
 PASSIVE = ("contact", "friction", "impact", "limits", "joints", "joint_friction", "damping")
 DEEP, OPEN, APART = 0.1, 1e-3, 0.02  # of the smallest shape; of the machine, of which joints should be less open, and surely be
 GAIN = 0.01  # of the energy that moved
+LOST = 0.1  # of the energy that moved: more than the scenes lose, where h is not too large
 SMALL = 1e-4  # of weight times size: less than that is what contacts store by their compliance and give back
 
 
 def judge_bodies(facts: TreeFacts) -> list[Item | None]:
     """All items."""
-    found = [judge_explosion(facts), judge_balance(facts), judge_dissipation(facts), judge_momentum(facts)]
+    found = [judge_explosion(facts), judge_balance(facts), judge_dissipation(facts), judge_discretisation(facts), judge_momentum(facts)]
     found += [judge_solved(facts), judge_archive(facts), judge_penetration(facts), judge_joints(facts), judge_rotation(facts)]
     return [*found, judge_stiffened(facts), tell_sleep(facts)]
 
@@ -70,6 +73,19 @@ def judge_dissipation(facts: TreeFacts) -> Item | None:
     words = ", ".join(f"{name} {value:.3g} J" for name, value in taken.items() if abs(value) > 1e-9 * moved(facts))
     text = f"joints and contacts took {words or 'nothing'}; they gave at most {gain:.2g} of what moved"
     return item("dissipation", PASS if gain <= GAIN else WARN, gain, "never give", text, GAIN)
+
+
+def judge_discretisation(facts: TreeFacts) -> Item | None:
+    """Sum of the numerical column, with h g.(P - P_0)/2: velocities of nodes are half a step behind. None where it is small."""
+    traj = facts.traj
+    behind = 0.5 * traj.h * float(facts.model.gravity @ (traj.momentum[-1, 3:] - traj.momentum[0, 3:]))
+    work = float(np.sum(traj.account["numerical"])) + behind
+    share, scale = ratio(abs(work), moved(facts)), max(moved(facts), SMALL * facts.weight * facts.extent)
+    if ratio(abs(work), scale) <= LOST:
+        return None
+    why = "" if not np.any(traj.solver["stiffened"]) else ": joint forces on light bodies are too large for h, and damp them"
+    text = f"the discretisation {'took' if work < 0.0 else 'gave'} {abs(work):.3g} J, {share:.2g} of what moved (more than {LOST:g}){why}"
+    return item("discretisation", WARN, share, None, f"{text}; try a smaller h", LOST)
 
 
 def _stored(facts: TreeFacts) -> float:
