@@ -106,6 +106,24 @@ def test_one_problem_is_solved_in_several_threads() -> None:
     assert [s.cost for s in found] == [problem.solve().cost] * 4
 
 
+def test_plans_of_several_threads_start_where_each_of_them_said() -> None:
+    problem = dmoc(slide(), 40, [0], [1], h=0.05)
+    starts: list[tuple[float, float]] = []
+
+    def work(k: int) -> None:
+        for _ in range(10):
+            starts.append((0.1 * k, problem.step(([0.1 * k], [0.0])).q[0, 0]))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(starts) == 40
+    for wanted, found in starts:
+        assert found == pytest.approx(wanted, abs=1e-9)
+
+
 @pytest.mark.parametrize("N", [0, -1, 1, 1.5, "many", True])
 def test_refine_wants_a_number_of_steps(N: Any) -> None:
     plan = dmoc(slide(), 10, [0], [1], h=0.1).solve()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
@@ -24,10 +25,14 @@ PLAIN = ("start", "goal", "h", "free_time", "bounds", "waypoints", "reference", 
 
 
 class Problem:
-    """A plan that is to be found. `solve()` finds it; `step(state)` finds it anew from another start."""
+    """A plan that is to be found. `solve()` finds it; `step(state)` finds it anew from another start.
+
+    Threads may share a problem: their searches wait for each other.
+    """
 
     def __init__(self, machine: Any, chain: Chain, stepper: str, compose: str | None, h: Array, **rest: Any):
         self.machine, self.chain, self.stepper, self.compose, self.h = machine, chain, stepper, compose, h
+        self.alone = threading.RLock()  # start, goal and bounds are those of the search that goes on
         self.__dict__.update(rest)
 
     @property
@@ -64,7 +69,8 @@ class Problem:
         """Find the plan. Ctrl-C returns the best iterate."""
         from dalembert.control.search import search
 
-        return search(self, z, multipliers, ipopt)
+        with self.alone:
+            return search(self, z, multipliers, ipopt)
 
     def again(self, N: int, **changes: Any) -> Problem:
         """The same problem over the same time with N steps, and other changes of what `dmoc` was given."""
@@ -94,7 +100,8 @@ class Problem:
         """
         from dalembert.control.predict import step
 
-        return step(self, state, shift, ipopt)
+        with self.alone:
+            return step(self, state, shift, ipopt)
 
     def remember(self, **changes: Any) -> None:
         """What the problem is made again with, after it was aimed or begun elsewhere."""
@@ -112,7 +119,8 @@ class Problem:
         """Another goal, other bounds of q, v, u, another reference to track, of the same kind: nothing is built again."""
         from dalembert.control.aiming import aim
 
-        aim(self, goal, bounds, reference)
+        with self.alone:
+            aim(self, goal, bounds, reference)
         return self
 
     def __repr__(self) -> str:
