@@ -94,6 +94,16 @@ def test_refined_and_pickled_problems_are_those_that_were_aimed():
     assert pickle.loads(pickle.dumps(found)).cost == found.cost
 
 
+def test_an_older_plan_is_refined_towards_its_own_goal():
+    problem = dal.control.dmoc(arm(), 20, np.zeros(2), np.array([0.3, 0.0]), h=0.02)
+    older = problem.step((np.zeros(2), np.zeros(2)))
+    newer = problem.aim(goal=np.array([0.5, 0.1]), bounds={"u": 50.0}).step((np.array([0.1, 0.0]), np.zeros(2)))
+    for plan, start, goal in ((older, [0.0, 0.0], [0.3, 0.0]), (newer, [0.1, 0.0], [0.5, 0.1])):
+        for finer in (plan.refine(), pickle.loads(pickle.dumps(plan)).refine()):
+            assert finer.ok and finer.problem.chain.N == 40
+            np.testing.assert_allclose(finer.q[[0, -1]], [start, goal], atol=1e-8)
+
+
 def test_a_goal_of_another_kind_needs_a_new_problem():
     problem = dal.control.dmoc(arm(), 20, np.zeros(2), np.array([0.3, 0.0]), h=0.02)
     with pytest.raises(dal.OptionError, match="make a new problem"):

@@ -74,9 +74,13 @@ class Problem:
 
     def again(self, N: int, **changes: Any) -> Problem:
         """The same problem over the same time with N steps, and other changes of what `dmoc` was given."""
-        if self.recipe is None:
+        return self.made_with(self.recipe, N, changes)
+
+    def made_with(self, recipe: tuple[Callable[..., Problem], dict[str, Any]] | None, N: int, changes: dict[str, Any]) -> Problem:
+        """The problem of a recipe of its own, now or of an earlier plan, with N steps and changes."""
+        if recipe is None:
             raise OptionError("this problem was not made by dmoc: it cannot be made with another N.")
-        call, given = self.recipe
+        call, given = recipe
         old, N = self.chain.N, read_steps(N)
         scaled: dict[str, Any] = {"N": N}
         phases = np.array([N])

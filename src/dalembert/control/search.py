@@ -154,5 +154,5 @@ def refine(solution: Solution, N: int | None, ipopt: dict[str, Any]) -> Solution
     """N steps instead, from the nodes and inputs of a solution."""
     problem = solution.problem
     steps = 2 * problem.chain.N if N is None else N
-    finer = problem.again(steps, guess=solution)
+    finer = problem.made_with(solution.recipe, steps, {"guess": solution})
     return once(finer, finer.first_guess(), None, {"mu_init": 1e-4, **ipopt})

@@ -40,6 +40,7 @@ class Solution:
 
     def __init__(self, problem: Any, result: Any, seconds: float, notes: tuple[str, ...] = ()):
         self.problem, self.result = problem, result
+        self.recipe = problem.recipe  # what it was asked for, whatever the problem is aimed at later
         chain, z = problem.chain, result.z
         at = chain.nodes
         self.q, self.p, self.p_after = z[chain.q[at]], z[chain.p[at]], z[chain.p_after]
@@ -58,7 +59,7 @@ class Solution:
         }  # fmt: skip
 
     def __reduce__(self) -> Any:
-        return Solution, (self.problem, self.result, self.stats["seconds"], self.notes[len(self.problem.notes) :])
+        return Solution, (self.problem, self.result, self.stats["seconds"], self.notes[len(self.problem.notes) :]), {"recipe": self.recipe}
 
     @property
     def infeasibility(self) -> float:
