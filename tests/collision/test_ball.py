@@ -76,6 +76,33 @@ def test_a_ball_comes_to_rest_at_the_sum_of_its_bounces_and_stays(e):
     assert traj.report().verdict == "pass"
 
 
+BASES = {"null-space": 2, "midpoint": 2, "trapezoidal": 2, "symplectic-euler": 1}
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("damping", [0.0, 0.5])
+def test_a_run_is_judged_by_the_order_of_its_base(base, damping):
+    """A damped pendulum and a ball too high to strike: the limit is that of the base alone, and the run passes."""
+    m = ball(1.0, 0.5)
+    m.add_body("rod", 1.0, (0.1, 0.1, 0.01), com=(0, 0, -0.5), pose=((50, 0, 60), (1, 0, 0, 0)))
+    m.add_joint("hinge", "revolute", "world", "rod", anchor=(50, 0, 60), axis=(0, 1, 0), damping=damping)
+    q0 = m.neutral()
+    q0[2], q0[m.q_slices()["hinge"]] = 60.0, 1.0
+    traj = dal.simulate(m, "collision", base=base, h=0.01, t_end=1.0, q0=q0)
+    assert not len(traj.events.rows)
+    assert traj.report().verdict == "pass", traj.report().text
+    if damping:
+        assert f"(order {BASES[base]}, here" in traj.report()["energy balance"].text
+
+
+@pytest.mark.parametrize("reflection", ["nodal", "variational"])
+def test_what_impacts_between_steps_of_order_one_do_to_the_energy_is_not_promised(reflection):
+    """Each of them moves it by h: an elastic ball has lost or won most of it after 30 s, which warns."""
+    traj = dal.simulate(ball(1.0, 1.0), "collision", base="symplectic-euler", reflection=reflection, h=0.01, t_end=30.0)
+    item = traj.report()["energy balance"]
+    assert item.verdict == "warn" and "impacts between steps of order 1" in item.text
+
+
 def test_a_resting_ball_leaves_when_it_is_lifted():
     def lift(t, q, v):
         return np.array([0.0, 0.0, 0.0 if t < 1.0 else 2 * G])

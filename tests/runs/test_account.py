@@ -307,6 +307,17 @@ def test_a_stepper_that_holds_a_function_says_so():
         dal.simulate(m, "cayley", h=0.01, t_end=0.1, compose="suzuki4")
 
 
+@pytest.mark.parametrize("stepper", ["euler", "stabilized-euler", "moser-veselov-explicit", "spook", "symplectic-euler"])
+def test_a_stepper_of_order_one_that_holds_a_function_loses_nothing(stepper):
+    m = dal.Model("body", gravity=(0, 0, 0))
+    m.add_body("b", 1.5, (1, 2, 2.5))
+    m.add_force(lambda t, q, v: np.array([0, 0, 0, -q[0], 0, 0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        traj = dal.simulate(m, stepper, h=0.01, t_end=0.1, v0=(0.1, 0.2, 0.3, 0, 0, 0))
+    assert "not 1" not in traj.report().text
+
+
 def test_a_composition_refuses_a_function_that_takes_energy():
     with pytest.raises(dal.UnsupportedError, match=r"suzuki4.*takes energy at v"):
         dal.simulate(rods(lambda t, q, v: -0.1 * v), "midpoint", h=0.01, t_end=0.1, compose="suzuki4", **START)

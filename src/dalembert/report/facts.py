@@ -25,6 +25,7 @@ from dalembert.errors import UnknownNameError
 from dalembert.families import Family, family_named, find_family
 from dalembert.model.kinematics import frames
 from dalembert.model.rotation import quat_conj, rotate
+from dalembert.registry import steppers
 from dalembert.report.scale import EnergyScale, energy_scale, lasting
 from dalembert.steppers.compose import find_composition
 
@@ -78,10 +79,17 @@ class Facts:
 
     @property
     def order(self) -> int:
-        """Order of the method, composition included; 1 where forces given as functions were held over the steps."""
-        if self.traj.meta.get("held_functions"):
-            return 1
-        return self._composition.order if self._composition else self.traj.stepper.order
+        """Order of the method; 1 where forces given as functions were held over the steps."""
+        return 1 if self.traj.meta.get("held_functions") else self.method_order
+
+    @property
+    def method_order(self) -> int:
+        """Order of the method by itself, composition included; at most that of the step that its option `base` names."""
+        if self._composition:
+            return self._composition.order  # type: ignore[no-any-return]
+        stepper, base = self.traj.stepper, self.traj.meta.get("options", {}).get("base")
+        bases = [s.order for s in steppers(system=stepper.system, name=base)] if base else []
+        return min([stepper.order, *bases])
 
     @cached_property
     def has_ledger(self) -> bool:

@@ -53,9 +53,9 @@ class LagrangianFacts(Facts):
         return bool(self.traj.meta.get("options", {}).get("reflection") == "exact")
 
     @property
-    def order(self) -> int:
+    def method_order(self) -> int:
         """1 for the one-sided rule."""
-        return 1 if self.one_sided else super().order
+        return 1 if self.one_sided else super().method_order
 
     @property
     def reaches(self) -> Array:  # type: ignore[override]

@@ -112,11 +112,11 @@ def judge_split(facts: Facts) -> Item | None:
 
 
 def judge_held(facts: Facts) -> Item | None:
-    """Forces given as functions that the stepper could only hold over its steps; None if there were none."""
+    """Forces given as functions that the stepper could only hold over its steps, which lowers its order; None if there were none."""
     held = facts.traj.meta.get("held_functions")
-    if not held:
+    if not held or facts.method_order == 1:
         return None
-    text = f"force {', '.join(map(repr, held))} was held over each step, so the run is of order 1, not {facts.traj.stepper.order}"
+    text = f"force {', '.join(map(repr, held))} was held over each step, so the run is of order 1, not {facts.method_order}"
     return item("functions", WARN, 1.0, None, f"{text}; steppers of trees evaluate it where they need it")
 
 

@@ -11,7 +11,8 @@ momentum, by the forced discrete Noether theorem.
 Energy: a band of (h Omega)^p without drift, as for bodies (`energy.py`), where the stepper promises that, all forces have a smooth
 potential and no step was split; with dampers alone it never rises. Where joints are on velocities, or the step is too coarse for the order
 to mean anything, (h Omega)^p > 0.2, a wider band warns and does not fail. With other forces its change equals their work, within
-(h Omega)^p of the kinetic energy or of all work that was done. Everything else is measured.
+(h Omega)^p of the kinetic energy or of all work that was done. Impacts between steps of order 1 (`collision` with such a base) move it by
+h each, so that nothing is promised then. Everything else is measured.
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ def _doubt(facts: TreeFacts) -> str:
         return f"the spring of joint {facts.turned_over!r} jumps at half a turn"
     if "limits" in facts.features and facts.stopped:
         return "joints came to their limits"
+    if facts.strikes and len(facts.traj.events.rows) and facts.method_order < facts.traj.stepper.order:
+        return f"impacts between steps of order {facts.method_order}"
     return "steps were split" if facts.split else ""
 
 
