@@ -40,6 +40,11 @@ def test_advise_one_and_all(call):
     assert "did you mean 'cayley'?" in call("advise", "tennis-racket", "-s", "cayly", code=2).stderr
 
 
+def test_advise_says_why_there_is_none(call):
+    result = call("advise", "pyramid", code=2)
+    assert "does not handle contact of model 'pyramid'" in result.stderr and not result.stdout.strip()
+
+
 def test_cite_a_run_and_a_stepper(call, racket):
     assert call("cite", racket).output == dal.cite("cayley")
     assert call("cite", "--stepper", "cayley+suzuki4", "-s", "mujoco:rk4").output == dal.cite(["cayley+suzuki4", "mujoco:rk4"])

@@ -60,9 +60,11 @@ def test_run_saves_what_simulate_gives(call, tmp_path):
 def test_run_refuses_to_replace_a_file(call, tmp_path):
     call("run", "free-body", "-t", "1", "-o", "a.h5")
     result = call("run", "free-body", "-t", "2", "-o", "a.h5", code=2)
-    assert "exists" in result.stderr
+    assert "--overwrite replaces it" in result.stderr and "dal." not in result.stderr and "True" not in result.stderr
     call("run", "free-body", "-t", "2", "-o", "a.h5", "--overwrite")
     assert dal.load(tmp_path / "a.h5").t[-1] == 2.0
+    (tmp_path / "b.h5.journal").write_bytes(b"left by a run that was killed")
+    assert "dalembert check b.h5" in call("run", "free-body", "-t", "1", "-o", "b.h5", code=2).stderr
 
 
 def test_run_takes_a_model_file_and_a_state(call, tmp_path):

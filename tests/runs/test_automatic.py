@@ -42,5 +42,12 @@ def test_automatic_steps_are_refused_where_nothing_is_proved():
     m.add_joint("hinge", "revolute", "a", "b")
     with pytest.raises(dal.OptionError, match=r"no step size of .* is proved \(joint 'a' is free\); give h"):
         dal.simulate(m, "trapezoidal", h="auto", t_end=1.0, v0=np.ones(7))
+    balls = dal.Model("two balls at rest")
+    for k in range(2):
+        balls.add_body(f"b{k}", 1.0, (0.1, 0.1, 0.1), com=(0, 0, -0.5), pose=((0, 0, -k), (1, 0, 0, 0)))
+        balls.add_joint(f"j{k}", "spherical", f"b{k - 1}" if k else "world", f"b{k}", (0, 0, -k))
+    with pytest.raises(dal.OptionError, match=r"give h, in s; dal\.advise estimates no limit here") as found:
+        dal.simulate(balls, h="auto", t_end=1.0)
+    assert "inf" not in str(found.value)
     with pytest.raises(dal.OptionError, match="h='auto' with a control"):
         dal.simulate(dal.scenes.find("pendulum-chain").model(), h="auto", t_end=1.0, control=lambda t, q, v: 0 * v)

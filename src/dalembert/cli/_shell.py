@@ -71,6 +71,17 @@ def exit_by(verdict: str, strict: bool = False) -> None:
         raise typer.Exit(FAIL)
 
 
+def keep_existing(path: Path | None, overwrite: bool) -> None:
+    """OptionError for a file, or the journal of a killed run, that is there already, in words of the shell."""
+    if path is None or overwrite:
+        return
+    if path.exists():
+        raise OptionError(f"{str(path)!r} exists; --overwrite replaces it, another name for -o keeps it.")
+    if Path(f"{path}.journal").exists():
+        ways = f"`dalembert check {path}` puts it in order, --overwrite replaces it"
+        raise OptionError(f"{str(path)!r} is that of a run that was killed, or is under way; {ways}.")
+
+
 def number(what: str, text: str) -> float:
     """A number; OptionError names what it should have been."""
     try:

@@ -27,8 +27,10 @@ def command(
     model = found.model()
     family = find_family(model)
     able = [s for s in steppers(system=family.kind) if not unhandled(model, family, s) and (s.proved or family.kind != "tree")]
-    names = [stepper] if stepper is not None else [s.name for s in able]
-    advices = [advise(model, model.check_q(found.q0), model.check_v(found.v0), name) for name in names]
+    names: list[str | None] = [stepper] if stepper is not None else [s.name for s in able]
+    advices = [
+        advise(model, model.check_q(found.q0), model.check_v(found.v0), name) for name in names or [None]
+    ]  # None: it says why there is none
     if as_json:
         import json
 

@@ -55,6 +55,7 @@ def command(
     has one. Exit code 1 if the verdict is "fail", or the check finds too much.
     """
     found = shell.find_scene(scene, floating_base, package_dir or ())
+    shell.keep_existing(out, overwrite)
     step = h if h in (None, "auto") else shell.number("h", h)
     start = {"q0": shell.state("q0", q0 or ()), "v0": shell.state("v0", v0 or ())}
     settings: dict[str, Any] = {k: x for k, x in {"stepper": stepper, "t_end": t_end, "h": step, **start}.items() if x is not None}

@@ -127,10 +127,13 @@ def limit(model: Any, q: Array, v: Array, stepper: str) -> float:
     if not advice.rigorous["h_newton"]:
         from dalembert.solvability.certify import unproved
 
-        raise OptionError(
-            f"h='auto': no step size of {model!r} is proved ({'; '.join(unproved(model))}); "
-            f"give h, such as the estimate {advice.h_newton:.3g} s of dal.advise."
+        found = advice.h_newton
+        such = (
+            f"such as the estimate {found:.3g} s of dal.advise"
+            if 0.0 < found < float("inf")
+            else "in s; dal.advise estimates no limit here"
         )
+        raise OptionError(f"h='auto': no step size of {model!r} is proved ({'; '.join(unproved(model))}); give h, {such}.")
     return float(min(advice.h_newton, advice.h_jacobian))
 
 
