@@ -19,6 +19,10 @@ class OptionError(DalembertError, ValueError):
     """An argument or option of a call that cannot be."""
 
 
+class NumberError(OptionError, IndexError):
+    """The number of a node, or of a row, that does not exist."""
+
+
 class UnknownNameError(DalembertError, KeyError):
     """A name that does not exist; the message lists those that do and the nearest one."""
 

@@ -69,3 +69,19 @@ def test_the_picture_shows_the_machine():
     image = env.render()
     assert image.shape == (480, 480, 3) and image.dtype == np.uint8
     assert len(np.unique(image.reshape(-1, 3), axis=0)) > 10
+
+
+@pytest.mark.parametrize("action", [[0.0, 0.0], "abc", [[0.0] * 3], 0.0, [np.nan] * 3, None, [1, 2, "x"]])
+def test_an_action_of_another_shape_is_named(action):
+    m = dal.scenes.find("pendulum-chain").model()
+    driven = [1.0] * 3 + [0.0] * (m.nv - 3)
+    env = MachineEnv(m, lambda s, a: 0.0, driven)
+    with pytest.raises(OptionError, match=r"action is .*; expected 3 numbers in \[-1, 1\]"):
+        env.step(action)
+    assert env.state.t == 0.0
+
+
+def test_a_number_is_the_action_of_one_motor():
+    env = MachineEnv(pendulum(), lambda state, action: 0.0, 2.0, h=0.005, steps=1)
+    env.step(0.5)
+    assert env.state.t == pytest.approx(0.005) and env.state.v[0] > 0.0

@@ -127,3 +127,12 @@ def test_what_an_engine_leaves_out_has_no_rows_and_what_it_did_not_declare_is_re
     for tables in ({"others": Table.empty(COLUMNS, 3)}, {"contacts": Table.empty(COLUMNS, 2)}, {"contacts": Table.empty(("x",), 3)}):
         with pytest.raises(OptionError, match="engine"):
             declared(tables, 3, columns)
+
+
+@pytest.mark.parametrize("k", [1000, -4, "a", 1.5, None])
+def test_a_node_that_is_not_there_is_named(k):
+    table = Table(("x",), [1, 0, 2], [[1.0], [2.0], [3.0]])
+    with pytest.raises(OptionError, match=rf"of\({k!r}\): expected the number of a node, 0 to 2"):
+        table.of(k)
+    with pytest.raises(OptionError, match="there is none"):
+        Table.empty(("x",)).of(0)

@@ -83,7 +83,7 @@ class MachineEnv(gymnasium.Env):  # type: ignore[misc]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Hold an action over `steps` steps. An episode whose step cannot be solved ends, with the words in info["error"]."""
-        pushed = np.clip(np.asarray(action, dtype=np.float64), -1.0, 1.0)
+        pushed = np.clip(self._checked(action), -1.0, 1.0)
         self._tau[self._driven] = pushed * self._force[self._driven]
         info: dict[str, Any] = {}
         try:
@@ -93,6 +93,19 @@ class MachineEnv(gymnasium.Env):  # type: ignore[misc]
         state = self.simulation.state
         over = bool(info) or (self.ended is not None and bool(self.ended(state)))
         return self._seen(), float(self.reward(state, pushed)), over, state.t >= self.seconds - 1e-9, info
+
+    def _checked(self, action: Any) -> Any:
+        try:
+            found = np.asarray(action, dtype=np.float64)
+        except (TypeError, ValueError):
+            found = np.full(0, np.nan)
+        if found.ndim == 0 and len(self._driven) == 1:
+            found = found.reshape(1)
+        if found.shape != self._driven.shape or np.isnan(found).any():
+            raise OptionError(
+                f"step: action is {action!r}; expected {len(self._driven)} numbers in [-1, 1], one for each driven entry of v."
+            )
+        return found
 
     def _seen(self) -> Any:
         return np.asarray(self._observe(self.simulation.state), dtype=np.float64)

@@ -15,7 +15,7 @@ from dalembert.runs.controls import check_control
 from dalembert.runs.editing import SAME, carry, editable, here, unchanged
 from dalembert.runs.engines import Engine
 from dalembert.runs.plan import Plan
-from dalembert.runs.switching import hand_over
+from dalembert.runs.switching import hand_over, refuse_others
 
 
 class Changing(Acting):
@@ -64,6 +64,7 @@ class Changing(Acting):
         stepper: None: the one that runs, which keeps the options that are not given; another one has its own. options: also `compose` and
         `ignore`; what was ignored still is. What was recorded is a segment of its own. A refusal leaves all as it was.
         """
+        refuse_others(options)
         run, old = self._run, self._run.engine
         name = run.plan.stepper.name if stepper is None else stepper
         options = {**(self._options if stepper is None else {"ignore": run.plan.ignore}), **options}

@@ -8,6 +8,7 @@ engine has. "memory" is what the next step must remember beside the flat state: 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import AnyArray, Array
-from dalembert.errors import OptionError
+from dalembert.errors import NumberError, OptionError
 
 #: the table of which the newest node alone is kept
 MEMORY = "memory"
@@ -85,7 +86,11 @@ class Table:
 
     def of(self, k: int) -> Array:
         """Rows of node k, (count, columns); -1 is the last node."""
-        node = range(len(self))[k]
+        try:
+            node = range(len(self))[operator.index(k)]
+        except (TypeError, IndexError):
+            last = f"0 to {len(self) - 1}, or -1 for the last one" if len(self) else "there is none"
+            raise NumberError(f"table: of({k!r}): expected the number of a node, {last}.") from None
         return self.rows[self.starts[node] : self.starts[node + 1]]
 
     def copy(self) -> Table:

@@ -25,6 +25,23 @@ from dalembert.runs.plan import Plan
 WIDE = 1e-2  # residuals of loops and drives, of the size of the machine
 
 
+REFUSED = {  # what is no option of a stepper, and where it is changed instead
+    "h": "the step is changed by `sim.h = {value!r}`",
+    "control": "another control comes by `with sim.edit(control=...)`",
+    "keep": "how many nodes are kept is said when the simulation begins",
+    "call": "it is no option of a stepper",
+    "system": "another machine comes by `with sim.edit() as m`",
+    "cls": "it is no option of a stepper",
+}
+
+
+def refuse_others(options: dict[str, Any]) -> None:
+    """OptionError for names that are not those of options, with the way that there is instead."""
+    for name, value in options.items():
+        if name in REFUSED:
+            raise OptionError(f"switch: {name} is {value!r}; expected a stepper and its options; {REFUSED[name].format(value=value)}.")
+
+
 def hand_over(old_plan: Plan, old: Engine, plan: Plan, new: Engine) -> None:
     """Let a new engine go on from where another one is, with the same machine."""
     if old_plan.given is not None and plan.given is not None:
