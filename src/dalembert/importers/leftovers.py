@@ -24,7 +24,7 @@ SOLVER = {"timestep": 0.002, "integrator": 0, "cone": 0, "jacobian": 2, "solver"
 
 
 def note_leftovers(mj: Any, notes: Notes, joints: dict[int, str], bodies: dict[int, str]) -> None:
-    """Everything that is counted, switched on, or set to something unusual. What the file switches off is off, but for the inputs' limits."""
+    """Everything that is counted, switched on, or set to something unusual. What files switch off is off, but for limits of inputs."""
     for count, accessor, topic in COUNTED:
         n = int(getattr(mj, count))
         if n:
