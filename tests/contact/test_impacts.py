@@ -190,6 +190,35 @@ def test_friction_acts_inside_an_impact():
         assert s.omega[0, 1] == pytest.approx(lost / (0.4 * 0.1), rel=2e-2)  # body rate is h^2 from w
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("h", [1 / 60, 1 / 120])
+def test_impulses_of_contacts_are_the_change_of_momentum_with_impacts_too(method, h):
+    """Sum of j over the run = m dv + m g T, tangents included; rows are solved to 1e-9 m/s per step."""
+    m = floor(0.3, 0.7)
+    add_ball(m, "ball", (0, 0, 0.5), friction=0.3, restitution=0.7)
+    add_box(m, "box", (2, 0, 0.1), friction=0.3)
+    traj = dal.simulate(m, "spook", h=h, t_end=2.0, impact=method, v0={"ball": (0, 0, 0, 1.0, 0.5, 0)})
+    at, body = traj.contacts.columns.index("jx"), traj.contacts.columns.index("b")
+    total = np.zeros((2, 3))
+    for k in range(len(traj)):
+        for row in traj.contacts.of(k):
+            total[int(row[body])] += row[at : at + 3]
+    assert sum(len(traj.events.of(k)) for k in range(len(traj))) > 2
+    ends = [traj.poses[-1, k, :3, :3] @ traj.v[-1, 6 * k + 3 : 6 * k + 6] for k in range(2)]  # v has axes of the body
+    np.testing.assert_allclose(total, np.array(ends) - [(1.0, 0.5, 0), (0, 0, 0)] + (0, 0, G * 2.0), atol=1e-9 * len(traj))
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_a_contact_that_strikes_before_its_step_is_one_row(method):
+    """A ball without spin: it strikes, and sticks."""
+    m = floor(0.3, 0.7)
+    add_ball(m, "ball", (0, 0, 0.5), friction=0.3, restitution=0.7)
+    traj = dal.simulate(m, "spook", h=H, t_end=2.0, impact=method)
+    assert all(len(traj.contacts.of(k)) <= 1 for k in range(len(traj)))
+    struck = [row for k in range(len(traj)) for row in traj.contacts.of(k) if row[11] > 1.0]
+    assert len(struck) >= 2 and all(row[13] == 1.0 and row[12] < 1e-9 for row in struck)  # sticks: no slip
+
+
 def test_the_account_closes_with_impacts():
     m = floor(0.3, 0.6)
     for k in range(3):

@@ -34,7 +34,7 @@ from dalembert.arrays import Array
 from dalembert.contact.accounts import DAMPING, DRIVE, IMPACT, JOINT_FRICTION, MOTORS, NUMERICAL, STIFFNESS
 from dalembert.contact.problem import BILATERAL, BOXED, UNILATERAL, StepProblem
 from dalembert.contact.spins import Spins
-from dalembert.contact.tables import STRUCK
+from dalembert.contact.tables import COLUMNS, STRUCK, rows_of
 from dalembert.kernels.bodies import layout
 from dalembert.kernels.contact import rows
 from dalembert.kernels.events.parabolas import meetings
@@ -63,17 +63,30 @@ LOWER = (0.75, 0.5, 0.25, 0.0)
 
 
 class Impacts:
-    """Impacts of a machine within a step. `jolts` (rows of contacts,): their impulses."""
+    """Impacts of a machine within a step. `jolts` (rows of contacts,): their impulses; `rows`: contacts that struck before the step, as in
+    `traj.contacts`, `which`: their places among those that were found."""
 
     def __init__(self, machine: Machine):
         self.m = machine
         self.jolts = np.zeros(0)
         self.times: list[float] = []  # of the impacts of the last step, from its beginning
+        self.forget()
         self.jointed = np.zeros(machine.n, dtype=bool)
         system = machine.bodies.system
         for j in range(machine.joints):
             record = int(system[layout.AT_JOINTS]) + j * layout.JOINT_SIZE
             self.jointed[[k for k in (int(system[record + end]) for end in (layout.BODY_A, layout.BODY_B)) if 0 <= k < machine.n]] = True
+
+    def forget(self) -> None:
+        """A step in which nothing has struck yet."""
+        self.times, self.which, self.rows = [], np.zeros(0, dtype=np.int64), np.zeros((0, len(COLUMNS["contacts"])))
+
+    def keep(self, n: int) -> None:
+        """Those of the first n contacts that have had an impulse before the step, with velocities m.x."""
+        m, lam = self.m, self.m.lam.copy()
+        lam[m.joint_rows : m.joint_rows + 3 * n] = self.jolts
+        struck = self.jolts.reshape(n, 3).any(axis=1)
+        self.which, self.rows = m.chosen[:n][struck], rows_of(m, n, lam)[struck]
 
     def begin(self, n: int) -> None:
         """A step with n contacts."""

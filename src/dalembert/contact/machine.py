@@ -59,7 +59,7 @@ class Machine(Rows):
         """From t to t + h. The state is changed only where the step succeeds."""
         self._wake(t, h)
         found, self.events, self.h = Report(asleep=self.sleep.count), [], h
-        self.impacts.times = []
+        self.impacts.forget()
         if self.sleep.all:
             return self._sleep_on(h, found)
         energy = self.kinetic()
@@ -191,12 +191,12 @@ class Machine(Rows):
         allowed, spins = np.arange(n) >= self._chosen[0], self.impacts.spins
         last = spins.rates(h, self.before)
         self.x[:] = spins.sines(h, last + self.impacts.jump(n, last, gap, self.rates[:n].copy(), h, allowed, found))
+        self.impacts.keep(n)
         motion.kick(h, self.x, self.mode, self.states)
         self.rates_of_rotors[:] = np.nan
         after = self.kinetic()
         self.account[NUMERICAL] += after - energy
         self._prepare(h, found)
-        self.lam0[: self.detector.count] = 0.0
         return after
 
     # account, breaking, memory ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Ragged tables of runs with contacts: contacts of a step, events, and what contacts remember.
 
 Of a contact: bodies a and b by number (-1 the world; names in `contact.body_names`), point p and normal n from a to b (world axes) at the
-beginning of the step, gap (m) there, impulse j on b over the step (N s, world axes), slip speed at its end (m/s), state OPEN, STICK, SLIP.
+beginning of the step, gap (m) there, impulse j on b over the step, impacts included (N s, world axes), slip speed at its end (m/s), state
+OPEN, STICK, SLIP.
 """
 
 from __future__ import annotations
@@ -35,23 +36,37 @@ def contact_rows(machine: Any) -> Array:
 
 
 def described(machine: Any) -> Array:
-    """The contacts with rows in the last step of a machine."""
-    n = machine.contacts
+    """The contacts of the last step of a machine: those with rows in it, and those that struck before it."""
+    out, which, struck = rows_of(machine, machine.contacts, machine.lam), machine.impacts.which, machine.impacts.rows
+    if not len(which):
+        return out
+    place = {int(k): i for i, k in enumerate(machine.chosen[: machine.contacts])}
+    alone = np.array([int(k) not in place for k in which])
+    for k, row in zip(which[~alone], struck[~alone], strict=True):
+        own = out[place[int(k)]]
+        if own[13] == OPEN:
+            own[12:] = row[12:]
+        own[9:12] += row[9:12]
+    return np.concatenate([out, struck[alone]])
+
+
+def rows_of(machine: Any, n: int, lam: Array) -> Array:
+    """The first n contacts that were chosen, with impulses lam of all rows."""
     out = np.zeros((n, len(COLUMNS["contacts"])))
     if n:
         c, r = machine.detector.contacts, machine.rows
         describe(
             n, machine.chosen, c.bodies, c.point, c.gap, machine.detector.frames, machine.constraints, machine.joint_rows, r.bodies, r.J,
-            r.b, r.mu, machine.x, machine.lam, out,
+            r.b, r.mu, machine.x, lam, out,
         )  # fmt: skip
         if machine.is_stretched or machine.settings.law not in ("coulomb", "cone"):
-            out[:, -1] = _states(machine, n, out[:, -2])
+            out[:, -1] = _states(machine, n, lam, out[:, -2])
     return out
 
 
-def _states(machine: Any, n: int, slip: Array) -> Array:
+def _states(machine: Any, n: int, lam: Array, slip: Array) -> Array:
     """Where the limit is no cone: those slide that are faster than what sticks gives way, sigma lam."""
-    lam = machine.lam[machine.joint_rows :][: 3 * n].reshape(n, 3)
+    lam = lam[machine.joint_rows :][: 3 * n].reshape(n, 3)
     creep = machine.rows.sigma[machine.joint_rows + 1 :][: 3 * n : 3] * np.hypot(lam[:, 1], lam[:, 2])
     return np.where(lam[:, 0] <= 0.0, OPEN, np.where(slip > 10.0 * creep + CREEP, SLIP, STICK))
 
