@@ -148,3 +148,66 @@ def test_bad_inputs():
         m.motor_forces({"n": 1}, m.neutral(), np.zeros(m.nv))
     with pytest.raises(dal.UnknownNameError, match="motor"):
         m.motor("n")
+
+
+# forces that are functions ---------------------------------------------------------------------------------------------------------------
+
+
+def arm(force=None):
+    """Two rods that hang from each other."""
+    m = dal.Model("arm")
+    for k in range(2):
+        m.add_body(f"rod{k}", 1.0, (0.1, 0.1, 0.01), com=(0, 0, -0.5), pose=((0, 0, -k), (1, 0, 0, 0)))
+        m.add_joint(f"j{k}", "revolute", f"rod{k - 1}" if k else "world", f"rod{k}", (0, 0, -k), (0, 1, 0), damping=0.1)
+    if force is not None:
+        m.add_force(force)
+    return m
+
+
+def waving(t, q, v):
+    return np.array([5.0 * np.cos(2.0 * t) - q[1], -0.3 * v[0] * v[1]])
+
+
+def waving_compiled(t, q, v, out):
+    out[0] = 5.0 * np.cos(2.0 * t) - q[1]
+    out[1] = -0.3 * v[0] * v[1]
+
+
+@pytest.mark.parametrize("force", [waving, dal.compiled(waving_compiled)])
+def test_dynamics_count_forces_that_are_functions(force):
+    """As the same generalised force given as tau, at any time; with gravity alone they do not count."""
+    m, q, v, tau = arm(force), np.array([0.3, 0.8]), np.array([1.0, -2.0]), np.array([0.1, 0.2])
+    for t in (0.0, 0.7):
+        more = waving(t, q, v)
+        a = m.forward_dynamics(q, v, tau, t=t)
+        np.testing.assert_array_equal(a, arm().forward_dynamics(q, v, tau + more))
+        np.testing.assert_allclose(m.inverse_dynamics(q, v, a, t=t), tau, rtol=0, atol=1e-13)
+        np.testing.assert_array_equal(m.inverse_dynamics(q, v, a, passive=False, t=t), arm().inverse_dynamics(q, v, a, passive=False))
+    np.testing.assert_array_equal(m.forward_dynamics(q, v), m.forward_dynamics(q, v, t=0.0))
+
+
+def test_accelerations_under_a_function_are_those_of_a_run():
+    """The first difference of velocities of an accurate run: of first order in h."""
+    m, q0, v0, h = arm(waving), np.array([0.3, 0.8]), np.array([1.0, -2.0]), 1e-5
+    traj = dal.simulate(m, "mk8", h=h, t_end=h, q0=q0, v0=v0)
+    np.testing.assert_allclose((traj.v[1] - traj.v[0]) / h, m.forward_dynamics(q0, v0), rtol=1e-3)
+
+
+def test_multipliers_of_loops_count_functions():
+    """A closed loop under a function and under the same force as tau."""
+    plain, pushed = (dal.scenes.find("four-bar").model().copy() for _ in range(2))
+    q, v = plain.assemble(plain.neutral(), np.zeros(plain.nv))
+    pushed.add_force(lambda t, q, v: np.full(len(v), 0.5 + t))
+    for t in (0.0, 2.0):
+        found, expected = (
+            m.forward_dynamics(q, v, tau, multipliers=True, t=t) for m, tau in ((pushed, None), (plain, np.full(plain.nv, 0.5 + t)))
+        )
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * max(1.0, np.abs(b).max()))
+
+
+def test_a_function_that_returns_another_shape_is_named():
+    m = arm(lambda t, q, v: [1.0])
+    for call in (m.forward_dynamics, lambda q, v: m.inverse_dynamics(q, v, v)):
+        with pytest.raises(dal.OptionError, match=r"returned shape \(1,\).*expected \(2,\)"):
+            call([0.0, 0.0], [0.0, 0.0])

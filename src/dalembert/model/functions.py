@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.model.forces.function import FunctionForce, total_force
 from dalembert.model.kinematics import Reference
 from dalembert.model.loop_coordinates import loop_forces
 
@@ -57,14 +58,18 @@ class Dynamics:
     ) -> Array | tuple[Array, Array]:
         """Accelerations (nv) under generalised forces tau, the forces of the model, and its loops, rolling joints, blades and drives.
 
-        Forces: gravity, springs, dampers, wrenches, damping and stiffness of joints and loop joints; not functions of time, joint friction,
-        limits, contacts.
+        Forces: gravity, springs, dampers, wrenches, functions f(t, q, v), damping and stiffness of joints and loop joints; not joint
+        friction, limits, contacts.
         multipliers=True: (accelerations, multipliers of the rows of `constraint_rows`); M a = f + G^T lambda, N and N m. Where rows are
         redundant, the shortest multipliers. See model/multipliers.py.
-        t: time of the drives, whose rows are to be met by q and v; their multipliers are the forces and torques of the drives.
+        t: time of functions, and of the drives, whose rows are to be met by q and v; their multipliers are the forces and torques of the
+        drives.
         """
         tree = self._dynamics()
         if not self._has_rows:
+            if functions := functions_of(self):
+                q, v, tau = tree.checked(q, v, np.zeros(self.nv) if tau is None else tau)
+                tau = tau + total_force(functions, t, q, v)
             a = tree.forward_dynamics(q, v, tau)
             return (a, np.zeros(0)) if multipliers else a
         from dalembert.model.multipliers import constrained
@@ -73,14 +78,22 @@ class Dynamics:
         found = constrained(self, q, v, tau, t)
         return found if multipliers else found[0]
 
-    def inverse_dynamics(self: Any, q: Any, v: Any, a: Any, passive: bool = True) -> Array:
+    def inverse_dynamics(self: Any, q: Any, v: Any, a: Any, passive: bool = True, t: float = 0.0) -> Array:
         """Generalised forces tau (nv) that, beside the forces of the model, give the accelerations a.
 
-        passive=True: beside gravity, springs, dampers, wrenches, joint damping and stiffness. passive=False: beside gravity alone, which is
-        M a + bias, `rnea` of Pinocchio and (for a = 0) `qfrc_bias` of MuJoCo. Joints without coordinates are not counted among the forces:
-        with their multipliers, tau = inverse_dynamics(q, v, a) - G^T lambda. Springs and dampers of loop joints are forces of the model.
+        passive=True: beside gravity, springs, dampers, wrenches, functions f(t, q, v) at the time t, joint damping and stiffness.
+        passive=False: beside gravity alone, which is M a + bias, `rnea` of Pinocchio and (for a = 0) `qfrc_bias` of MuJoCo. Joints without
+        coordinates are not counted among the forces: with their multipliers, tau = inverse_dynamics(q, v, a) - G^T lambda. Springs and
+        dampers of loop joints are forces of the model.
         """
         found = self._dynamics().inverse_dynamics(q, v, a, passive)
         if passive and self._loops:
             found -= loop_forces(self, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
+        if passive and (functions := functions_of(self)):
+            found -= total_force(functions, t, np.asarray(q, dtype=float), np.asarray(v, dtype=float))
         return found
+
+
+def functions_of(model: Any) -> list[FunctionForce]:
+    """Forces of a model that are functions."""
+    return [f for f in model.forces if isinstance(f, FunctionForce)]

@@ -33,7 +33,8 @@ def constrained(model: Any, q: Array, v: Array, tau: Array, t: float = 0.0) -> t
             f"forward dynamics of model {model.name!r}: its mass matrix is not positive definite, so its joints without coordinates have "
             "no multipliers; expected mass or armature behind every joint."
         ) from None
-    start = np.linalg.solve(L, tau - model.inverse_dynamics(q, v, np.zeros(model.nv)))  # L^T times the acceleration without multipliers
+    f = tau - model.inverse_dynamics(q, v, np.zeros(model.nv), t=t)
+    start = np.linalg.solve(L, f)  # L^T times the acceleration without multipliers
     W = np.linalg.solve(L, G.T).T
     multipliers = shortest(W, model._constraints().prescribed(t)[2] - bias - W @ start)
     return np.asarray(np.linalg.solve(L.T, start + W.T @ multipliers), dtype=float), multipliers

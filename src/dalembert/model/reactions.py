@@ -94,7 +94,11 @@ def joint_force(traj: Any, model: Model, joint: str, drive: bool = False) -> Arr
 
 
 def loads(model: Model, q: Array, v: Array, tau: Array, t: Any = 0.0) -> Loads:
-    """Accelerations and multipliers at states (N, nq), (N, nv) under joint forces (N, nv) at times (N,); NaN where those forces are."""
+    """Accelerations and multipliers at states (N, nq), (N, nv) under joint forces (N, nv) at times (N,); NaN where those forces are.
+
+    Joint forces hold those that were given as functions.
+    """
+    model = model.without("function")
     known = np.asarray(np.isfinite(tau).all(axis=1))
     given = np.where(known[:, None], tau, 0.0)
     found = [
@@ -155,13 +159,13 @@ def _twists(model: Model, q: Array, v: Array) -> Array:
 
 
 def cut_free(model: Model) -> Model:
-    """All bodies, forces and joints without coordinates (but couplings, which act inside joints), and no joint of the tree."""
+    """All bodies, forces on them and joints without coordinates (but couplings, which act inside joints), and no joint of the tree."""
     from dalembert.model.model import Model
 
     free = Model(model.name, model.gravity)
     for b in model.bodies:
         free.add_body(b.name, b.mass, b.inertia, b.com, (b.position, b.quaternion), physical=False)
-    for force in model.forces:
+    for force in model.without("function").forces:
         free.add_force(force)
     for loop in model.loops:
         if loop.kind != "coupling":

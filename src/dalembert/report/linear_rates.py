@@ -37,10 +37,10 @@ def fastest_rates(model: Model, q: Array, t: float, functions: Sequence[Any], st
     damped: forces depend on velocities beside what inertia does, which is even in them and so has no slope at rest.
     """
 
-    rest, moved = np.zeros(model.nv), _mover(model)
+    rest, moved, bare = np.zeros(model.nv), _mover(model), model.without("function")
 
     def held(at: Array, v: Array) -> Array:
-        return model.inverse_dynamics(at, v, rest) - sum((np.asarray(f(t, at, v), dtype=float) for f in functions), start=rest)
+        return bare.inverse_dynamics(at, v, rest) - sum((np.asarray(f(t, at, v), dtype=float) for f in functions), start=rest)
 
     def K(x: Array) -> Array:
         return held(moved(q, x), rest) - held(moved(q, -x), rest) + 2.0 * stops * x

@@ -16,8 +16,8 @@ import numpy as np
 from numba import types
 
 from dalembert.arrays import Array
-from dalembert.errors import OptionError
 from dalembert.kernels import _jit
+from dalembert.model.forces.function import total_force
 from dalembert.runs.controls import CompiledControl
 
 _POINTER = types.CPointer(types.float64)
@@ -38,11 +38,11 @@ class Functions:
     """The functions of a model as one address. An exception in one of them is kept in `error`; the step sees numbers that are none."""
 
     def __init__(self, model: Any):
-        self.functions, self.nq, self.nv = given_functions(model), model.nq, model.nv
-        self.names = names_of_functions(model)
+        self.forces, self.nq, self.nv = [f for f in model.forces if f.kind == "function"], model.nq, model.nv
         self.error: Exception | None = None
-        if all(isinstance(f, CompiledControl) for f in self.functions) and not _jit.JIT_DISABLED:
-            self._code: Any = _machine_code([f.kernel for f in self.functions], self.nq, self.nv)
+        functions = [f.function for f in self.forces]
+        if all(isinstance(f, CompiledControl) for f in functions) and not _jit.JIT_DISABLED:
+            self._code: Any = _machine_code([f.kernel for f in functions], self.nq, self.nv)
             self.address = int(self._code.address)
         else:
             self._code = _CALLBACK(self._called)
@@ -50,13 +50,7 @@ class Functions:
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         """The sum of all functions, each checked: nv numbers."""
-        total = np.zeros(self.nv)
-        for name, f in zip(self.names, self.functions, strict=True):
-            tau = np.asarray(f(t, q.copy(), v.copy()), dtype=float)
-            if tau.shape != (self.nv,):
-                raise OptionError(f"force {name!r} returned shape {tau.shape} at t = {t:.6g} s; expected ({self.nv},), dual to v.")
-            total += tau
-        return total
+        return total_force(self.forces, t, q, v)
 
     def _called(self, x: Any, y: Any) -> None:
         out = np.ctypeslib.as_array(y, (self.nv,))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.errors import ModelError
+from dalembert.errors import ModelError, OptionError
 from dalembert.model.forces._base import Force, Load, Where, register
 
 
@@ -59,3 +59,14 @@ class FunctionForce(Force):
     def kept(self, fixed: set[str], where: Where) -> Array | None:
         """Nobody knows what it does."""
         return np.zeros((0, 6))
+
+
+def total_force(forces: Iterable[FunctionForce], t: float, q: Array, v: Array) -> Array:
+    """The sum of functions at a time and state, each checked: nv numbers."""
+    total = np.zeros(len(v))
+    for force in forces:
+        tau = np.asarray(force.function(t, q.copy(), v.copy()), dtype=float)
+        if tau.shape != total.shape:
+            raise OptionError(f"force {force.name!r} returned shape {tau.shape} at t = {t:.6g} s; expected {total.shape}, dual to v.")
+        total += tau
+    return total
