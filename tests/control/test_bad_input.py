@@ -59,6 +59,68 @@ def test_ends_that_do_not_fit_the_machine(start, goal):
         dal.control.dmoc(pendulum(), 10, start, goal, h=0.1)
 
 
+MIRROR, SCALED, SHEARED = np.eye(4)[[1, 0, 2, 3]], np.diag([0.5, 0.5, 0.5, 1.0]), np.eye(4)
+SHEARED[:3, 1] = [0.6, 0.8, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("pose", "message"),
+    [
+        (MIRROR, r"left-handed \(determinant -1\)"),
+        (SCALED, r"lengths \[0\.5, 0\.5, 0\.5\]"),
+        (SHEARED, r"not at right angles \(cosine 0\.6\)"),
+        ((None, MIRROR[:3, :3]), "left-handed"),
+        (np.ones((4, 4)), "last row of its matrix"),
+        ((None, None), "neither place nor quaternion"),
+        (([0, 0, 1], [0, 0, 0, 0]), "its quaternion is 0"),
+        (([0, 0, np.nan], None), "finite numbers"),
+        ("up", "expected a 4 x 4 matrix"),
+    ],
+)
+def test_poses_that_are_none(pose, message):
+    with pytest.raises(dal.OptionError, match=f"pose of 'rod'.*({message})"):
+        dal.control.dmoc(pendulum(), 10, [0.0], {"poses": {"rod": pose}}, h=0.1)
+
+
+def test_pairs_of_bodies_have_poses_of_the_same_kind():
+    m = scenes.find("cart-pole").build(N=4).machine.whole
+    for pose, message in ((MIRROR, "left-handed"), ((None, None), "neither place nor quaternion")):
+        with pytest.raises(dal.OptionError, match=f"pose of 'pole' seen from 'cart'.*{message}"):
+            dal.control.dmoc(m, 10, [0.0, 0.0], {"relative": {("pole", "cart"): pose}}, h=0.1)
+
+
+@pytest.mark.parametrize(
+    ("joint", "goal", "message"),
+    [
+        ("revolute", {"turns": {"hinge": 1}}, "'hinge' has turns, and no q"),
+        ("revolute", {"q": [0.0], "turns": {"hinge": 1.5}}, r"1\.5 turns; expected a whole number"),
+        ("revolute", {"q": [0.0], "turns": {"hinge": np.nan}}, "expected a whole number"),
+        ("revolute", {"q": [0.0], "turns": {"hinge": "once"}}, "expected {joint: whole turns}"),
+        ("prismatic", {"q": [0.0], "turns": {"hinge": 1}}, "expected a number of a hinge"),
+        ("spherical", {"turns": {"hinge": (1, 0, 0)}}, "'hinge' has turns, and no q"),
+        ("spherical", {"q": [1.0, 0, 0, 0], "turns": {"hinge": (1, 1, 0)}}, r"1\.41421 turns; expected a whole number"),
+        ("free", {"poses": {"rod": ((0, 0, 1), None)}, "turns": {"hinge": (0, 0, 2)}}, "'hinge' has turns, and no q"),
+    ],
+)
+def test_turns_that_are_none(joint, goal, message):
+    m = dal.Model("rod", gravity=(0, 0, 0))
+    m.add_body("rod", 1.0, (0.1, 0.1, 0.1))
+    m.add_joint("hinge", joint, "world", "rod")
+    with pytest.raises(dal.OptionError, match=message):
+        dal.control.dmoc(m, 10, m.neutral(), goal, h=0.1)
+
+
+def test_turns_about_any_axis_are_counted_by_its_length():
+    m = dal.Model("rod", gravity=(0, 0, 0))
+    m.add_body("rod", 1.0, (0.1, 0.1, 0.1))
+    m.add_joint("ball", "spherical", "world", "rod")
+    axis = np.array([0.6, 0.0, 0.8])
+    found = dal.control.dmoc(m, 40, m.neutral(), {"q": m.neutral(), "turns": {"ball": axis}}, h=0.1).solve()
+    speeds = np.linalg.norm(found.v_interval, axis=1)
+    assert found.ok and (found.v_interval @ axis > 0.999 * speeds).all()  # the cost is the same about all axes: the search stays near
+    assert 2.0 * np.arctan(0.05 * speeds).sum() == pytest.approx(2 * np.pi, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     "bounds",
     [
