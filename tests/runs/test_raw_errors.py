@@ -101,3 +101,12 @@ def test_gravity_may_be_changed_until_a_model_is_frozen():
     assert m.copy().gravity.tolist() == [0, 0, -1.62]
     with pytest.raises(dal.ModelError, match="frozen"):
         m.frozen().gravity = (0, 0, 0)
+
+
+@pytest.mark.parametrize("name", ["call", "system", "cls", "options"])
+@pytest.mark.parametrize("run", [dal.Simulation, lambda m, **given: dal.simulate(m, t_end=0.1, **given)])
+def test_a_word_that_is_no_option_of_a_stepper_is_refused_by_name(run, name):
+    m = dal.Model("body")
+    m.add_body("body", 1.0, (1.0, 2.0, 2.5))
+    with pytest.raises(dal.UnknownNameError, match=f"unknown option of stepper .* {name!r}"):
+        run(m, **{name: "x"})

@@ -68,7 +68,8 @@ class Changing(Acting):
         run, old = self._run, self._run.engine
         name = run.plan.stepper.name if stepper is None else stepper
         options = {**(self._options if stepper is None else {"ignore": run.plan.ignore}), **options}
-        plan = Plan.of(self._whole, name, old.h, call="switch", **options)
+        own = {key: x for key, x in options.items() if key not in ("compose", "ignore")}
+        plan = Plan.chosen("switch", self._whole, name, old.h, options.get("compose"), options.get("ignore", ()), own)
         before = dict(self.__dict__)
         try:
             self._options = {"compose": None, **options, "ignore": plan.ignore}

@@ -10,7 +10,7 @@ engine. A plan is constant and may be shared by threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,8 +61,16 @@ class Plan:
         call: str = "simulate",
         **options: Any,
     ) -> Plan:
-        """Choose and check. h="auto": of the steppers whose step sizes are proved, with h = 0 until `at` tells. call: whom errors name.
+        """`chosen`, with the options of the stepper by name."""
+        return cls.chosen(call, system, stepper, h, compose, ignore, options)
 
+    @classmethod
+    def chosen(
+        cls, call: str, system: Any, stepper: str | None, h: Any, compose: str | None, ignore: Any, options: Mapping[str, Any]
+    ) -> Plan:
+        """Choose and check. options: whatever a user gave by name; what is no option of the stepper is refused by name.
+
+        h="auto": of the steppers whose step sizes are proved, with h = 0 until `at` tells. call: whom errors name.
         What was decided is kept with the frozen system: the same question has the same answer as long as no stepper is registered.
         """
         whole = as_system(system, call).frozen()
@@ -76,7 +84,7 @@ class Plan:
         except TypeError:  # an option that is no number; what is wrong with it, `resolve` says
             key, found = None, None
         if found is None and key is not None and whole.origin is not None:
-            like = cls.of(whole.origin, stepper, h, compose, ignore, call, **options)
+            like = cls.chosen(call, whole.origin, stepper, h, compose, ignore, options)
             if like.given is None:
                 found = kept[key] = like.on(whole)
         if found is None:

@@ -58,7 +58,7 @@ def simulate(
     checks.check_on_fail(on_fail)
     checks.check_progress(progress)
     monitors = checks.check_monitors(monitors)
-    plan = Plan.of(m, stepper, h, compose, ignore, **stepper_options)
+    plan = Plan.chosen("simulate", m, stepper, h, compose, ignore, stepper_options)
     q, v = plan.start(q0, v0)
     automatic = plan.h == 0.0
     if automatic:

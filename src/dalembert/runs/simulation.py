@@ -65,7 +65,7 @@ class Simulation(Changing):
         **stepper_options: Any,
     ):
         check_control(control, "Simulation")
-        plan = Plan.of(m, stepper, checks.seconds("h", h), compose, ignore, call="Simulation", **stepper_options)
+        plan = Plan.chosen("Simulation", m, stepper, checks.seconds("h", h), compose, ignore, stepper_options)
         start = plan.start(q0, v0)
         self.keep = keep if isinstance(keep, str) and keep == "all" else checks.whole("keep", keep, 0, ", or 'all'")
         self._given = dict(

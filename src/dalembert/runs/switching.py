@@ -25,21 +25,18 @@ from dalembert.runs.plan import Plan
 WIDE = 1e-2  # residuals of loops and drives, of the size of the machine
 
 
-REFUSED = {  # what is no option of a stepper, and where it is changed instead
+ELSEWHERE = {  # what is no option of a stepper, and where it is changed instead
     "h": "the step is changed by `sim.h = {value!r}`",
     "control": "another control comes by `with sim.edit(control=...)`",
     "keep": "how many nodes are kept is said when the simulation begins",
-    "call": "it is no option of a stepper",
-    "system": "another machine comes by `with sim.edit() as m`",
-    "cls": "it is no option of a stepper",
 }
 
 
 def refuse_others(options: dict[str, Any]) -> None:
-    """OptionError for names that are not those of options, with the way that there is instead."""
+    """OptionError for what is changed elsewhere, with the way that there is."""
     for name, value in options.items():
-        if name in REFUSED:
-            raise OptionError(f"switch: {name} is {value!r}; expected a stepper and its options; {REFUSED[name].format(value=value)}.")
+        if name in ELSEWHERE:
+            raise OptionError(f"switch: {name} is {value!r}; expected a stepper and its options; {ELSEWHERE[name].format(value=value)}.")
 
 
 def hand_over(old_plan: Plan, old: Engine, plan: Plan, new: Engine) -> None:
