@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as dal
+from dalembert.cli import optimize
 from dalembert.control import scenes
 
 
@@ -235,3 +236,26 @@ def test_a_machine_at_rest_with_momentum_of_its_own():
 def test_a_composition_that_the_simulator_refuses_is_refused_in_the_plan():
     with pytest.raises(dal.DalembertError, match="damping"):
         dal.control.dmoc(pendulum(damping=0.1), 10, [0.0], [1.0], h=0.1, compose="suzuki4")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("problem = 3", "`problem` is 3, and"), ("build = 'it'", "`build` is 'it', and"), ("x = 1", r"defines neither `build\(\)` nor")],
+)
+def test_a_file_says_what_its_problem_is_where_it_is_none(tmp_path, text, message):
+    (tmp_path / "bad.py").write_text(text)
+    with pytest.raises(dal.OptionError, match=message):
+        optimize._of_file(tmp_path / "bad.py")
+
+
+@pytest.mark.parametrize("ignore", ["unilateral", ("unilateral",)])
+def test_a_feature_to_ignore_is_one_word_or_several(ignore):
+    """A weight above a floor: of formulas as of bodies."""
+    s = dal.Lagrangian(1, lambda q, v: 0.5 * v[0] ** 2 - 9.81 * q[0], unilateral=lambda q: [q[0]])
+    found = dal.control.dmoc(s, 10, [1.0], [2.0], h=0.05, ignore=ignore).solve()
+    assert found.ok and found.verify().ok and found.problem.machine.ignore == ("unilateral",)
+    assert dal.control.lqr(s, [1.0], 1.0, 1.0, ignore=ignore).K.shape == (1, 1, 2)
+    run = dal.simulate(s, h=0.05, t_end=0.2, q0=[1.0], ignore=ignore)
+    assert dal.control.lqr(s, run, 1.0, 1.0, ignore=ignore).K.shape == (4, 1, 2)
+    with pytest.raises(dal.UnknownNameError, match="'unilaterall'"):
+        dal.control.dmoc(s, 10, [1.0], [2.0], h=0.05, ignore="unilaterall")

@@ -112,9 +112,9 @@ def _of_file(path: Path) -> tuple[str, Build, Check]:
         return path.stem, lambda steps: _built(build, steps, str(path)), check
     problem: Any = names.get("problem")
     if not hasattr(problem, "solve"):
-        raise OptionError(
-            f"{path} defines neither `build()` nor `problem`; expected a problem of dal.control.dmoc, or a function that makes one."
-        )
+        what = [f"`{name}` is {names[name]!r}" for name in ("build", "problem") if name in names]
+        said = f": {', '.join(what)}, and neither `build()` nor `problem` is one" if what else " defines neither `build()` nor `problem`"
+        raise OptionError(f"{path}{said}; expected a problem of dal.control.dmoc, or a function that makes one.")
     return path.stem, lambda steps: problem if steps is None else problem.again(steps), check
 
 

@@ -246,7 +246,7 @@ class FlatMachine(Machine):
 
     def __init__(self, system: Lagrangian, inputs: Any, ignore: Any):
         self.whole = self.reduced = system.without(ignore) if ignore else system
-        self.ignore = tuple(ignore)
+        self.ignore = system.check_features(ignore)
         f = self.whole.formulas
         rows = {"holonomic": f.holonomic_rows, "pfaffian": f.pfaffian_rows}
         for what, n in rows.items():

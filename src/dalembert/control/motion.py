@@ -92,7 +92,7 @@ def _of_trajectory(traj: Any, system: Any, inputs: Any, ignore: Any) -> Motion:
     if len(traj.t) < 2:
         raise OptionError("a feedback about a trajectory needs one step at least.")
     _same(system, traj.model)
-    out = tuple(dict.fromkeys((*traj.meta.get("ignore", ()), *ignore)))
+    out = tuple(dict.fromkeys((*traj.meta.get("ignore", ()), *traj.model.check_features(ignore))))
     machine = machine_of(traj.model, inputs, out)
     tau = np.asarray(traj.control, dtype=float) if traj.meta.get("control") else np.zeros((len(traj.t) - 1, machine.nv))
     if not np.isfinite(tau).all():
