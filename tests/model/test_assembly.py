@@ -184,3 +184,28 @@ def test_rows_follow_a_change_of_the_model():
     m.add_loop("rope", "distance", "world", "rod", (0, 0, 1), point=(0.5, 0, 0))
     assert len(m.constraint_labels) == before + 1
     assert len(m.copy().constraint_labels) == before + 1
+
+
+def test_a_machine_far_away_is_closed_to_the_round_off_of_its_places():
+    """At 1e6 m positions are rounded to 1e-10 m."""
+    m = dal.Model("far")
+    R = dal.so3.exp(np.array([0.7, -1.2, 0.4]))
+
+    def at(*p):
+        return tuple(R @ p + 1e6)
+
+    for name, p in (("crank", (0, 0, 0.5)), ("rocker", (1, 0, 0.5)), ("coupler", (0.5, 0, 1))):
+        m.add_body(name, 1.0, I, pose=(at(*p), (1, 0, 0, 0)))
+    for name, parent, child, p in (
+        ("a", "world", "crank", (0, 0, 0)), ("b", "world", "rocker", (1, 0, 0)),
+        ("c", "crank", "coupler", (0, 0, 1)), ("d", "rocker", "coupler", (1, 0, 1)),
+    ):  # fmt: skip
+        m.add_joint(name, "revolute", parent, child, at(*p), tuple(R @ (0, 1, 0)))
+    q, _ = m.assemble({"a": 0.5}, fixed=["a"])
+    assert worst(m, q) < 64 * np.finfo(float).eps * 1e6 and np.ptp(np.abs(q)) < 1e-8  # a parallelogram
+
+
+def test_what_is_open_is_told_with_what_was_expected_in_each_unit():
+    m = crank_slider()
+    with pytest.raises(AssemblyError, match=r"'wrist' is off by .* expected at most .* m\b"):
+        m.assemble({"crank": 1.0, "guide": 5.0}, fixed=["crank", "guide"])

@@ -19,11 +19,13 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import AssemblyError, OptionError, UnknownNameError
+from dalembert.model.reactions import row_units
 
 if TYPE_CHECKING:
     from dalembert.model.constraint_functions import TreeConstraints
     from dalembert.model.redundancy import Redundancy
 
+ROUND_OFF = 64.0 * float(np.finfo(float).eps)  # of positions, for a distance of 1 m from the world origin
 CLOSED = 1e-10  # residuals below this times the size of the machine (at most 1 m) count as closed
 LONGEST = 0.5  # longest step, rad or m
 STEPS = 200
@@ -90,24 +92,34 @@ def _free(model: Any, fixed: tuple[str, ...]) -> Array:
 
 def _size(model: Any) -> float:
     """Extent of the machine at the reference configuration, at most 1 m."""
-    points = [b.position + 0.0 for b in model.bodies] + [x.anchor for x in (*model.joints, *model.loops)]
-    extent = float(np.ptp(np.array(points), axis=0).max(initial=0.0)) if points else 0.0
-    return min(1.0, extent) or 1.0
+    points = _points(model)
+    return min(1.0, float(np.ptp(points, axis=0).max(initial=0.0)) if len(points) else 0.0) or 1.0
+
+
+def _points(model: Any) -> Array:
+    """Origins and anchors at the reference configuration."""
+    return np.array([b.position + 0.0 for b in model.bodies] + [x.anchor for x in (*model.joints, *model.loops)])
+
+
+def allowed(model: Any, fraction: float) -> Array:
+    """What rows may leave open: in rad a fraction, in m that fraction of the machine's size and the round-off of how far away it is."""
+    shift = fraction * _size(model) + ROUND_OFF * float(np.abs(_points(model)).max(initial=0.0))
+    return np.array([shift if unit == "m" else fraction for unit in row_units(model)])
 
 
 def _close(model: Any, q: Array, free: Array, t: float) -> Array:
     if not model._has_rows:
         return q
-    tolerance = CLOSED * _size(model)
+    open_by = allowed(model, CLOSED)[: model._constraints().holonomic]
     best, worst = q, np.inf
     for attempt in range(ATTEMPTS):
         start = q if attempt == 0 else _shaken(model, q, free, attempt)
-        found, error = _descend(model, start, free, tolerance, t)
-        if error <= tolerance:
-            return _nearest(model, q, found, free, tolerance, t)
-        if error < worst:
-            best, worst = found, error
-    raise _unclosed(model, best, free, tolerance, t)
+        found, excess = _descend(model, start, free, open_by, t)
+        if excess <= 1.0:
+            return _nearest(model, q, found, free, open_by, t)
+        if excess < worst:
+            best, worst = found, excess
+    raise _unclosed(model, best, free, open_by, t)
 
 
 def _shaken(model: Any, q: Array, free: Array, attempt: int) -> Array:
@@ -131,8 +143,13 @@ def _step(g: Array, G: Array, damping: float) -> Array:
     return -Vt[ok].T @ (gain * (U.T @ g)[ok])
 
 
-def _descend(model: Any, q: Array, free: Array, tolerance: float, t: float) -> tuple[Array, float]:
-    """(configuration, largest residual) where the steps end: at round-off, or where they no longer help."""
+def _excess(g: Array, open_by: Array) -> float:
+    """Largest residual, in parts of what is allowed: at most 1 where all rows are closed."""
+    return float((np.abs(g) / open_by).max(initial=0.0))
+
+
+def _descend(model: Any, q: Array, free: Array, open_by: Array, t: float) -> tuple[Array, float]:
+    """(configuration, excess) where the steps end: at round-off, or where they no longer help."""
     g, G = _positions(model, q, free, t)
     damping = 0.0
     for _ in range(STEPS):
@@ -144,18 +161,18 @@ def _descend(model: Any, q: Array, free: Array, tolerance: float, t: float) -> t
         trial = np.asarray(model.integrate(q, dq * min(1.0, LONGEST / length)))
         g_new, G_new = _positions(model, trial, free, t)
         if np.linalg.norm(g_new) < np.linalg.norm(g):
-            done = length < 1e-9 and np.abs(g).max() <= tolerance
+            done = length < 1e-9 and _excess(g, open_by) <= 1.0
             q, g, G, damping = trial, g_new, G_new, damping / 10.0 if damping > 1e-9 else 0.0
             if done:
                 break
-        elif np.abs(g).max(initial=0.0) <= tolerance or damping > 1e6:
+        elif _excess(g, open_by) <= 1.0 or damping > 1e6:
             break
         else:
             damping = max(10.0 * damping, 1e-6)
-    return q, float(np.abs(g).max(initial=0.0))
+    return q, _excess(g, open_by)
 
 
-def _nearest(model: Any, start: Array, q: Array, free: Array, tolerance: float, t: float) -> Array:
+def _nearest(model: Any, start: Array, q: Array, free: Array, open_by: Array, t: float) -> Array:
     """The closed configuration nearest to the start, from one that is closed."""
     away = model.difference(q, start)
     for _ in range(APPROACHES):
@@ -166,20 +183,23 @@ def _nearest(model: Any, start: Array, q: Array, free: Array, tolerance: float, 
         step[free] = N.T @ (N @ away[free])
         if np.linalg.norm(step) < 1e-6 * np.linalg.norm(away) + 1e-12:
             break
-        trial, error = _descend(model, np.asarray(model.integrate(q, step)), free, tolerance, t)
+        trial, excess = _descend(model, np.asarray(model.integrate(q, step)), free, open_by, t)
         nearer = model.difference(trial, start)
-        if error > tolerance or np.linalg.norm(nearer) >= np.linalg.norm(away):
+        if excess > 1.0 or np.linalg.norm(nearer) >= np.linalg.norm(away):
             break
         q, away = trial, nearer
     return q
 
 
-def _unclosed(model: Any, q: Array, free: Array, tolerance: float, t: float) -> AssemblyError:
-    errors = {name: e for name, e in {**model.loop_errors(q), **model.drive_errors(q, t)}.items() if np.abs(e).max(initial=0.0) > tolerance}
+def _unclosed(model: Any, q: Array, free: Array, open_by: Array, t: float) -> AssemblyError:
+    g, _ = _positions(model, q, free, t)
+    names = {model.constraint_labels[r][0] for r in np.flatnonzero(np.abs(g) > open_by)}
+    errors = {name: e for name, e in {**model.loop_errors(q), **model.drive_errors(q, t)}.items() if name in names}
     shown = "; ".join(f"{name!r} is off by {np.array2string(e, precision=3)}" for name, e in errors.items())
     stay = " with the joints that are to stay" if not free.all() else ""
     what = f"model {model.name!r}: the loops cannot be closed{stay}"
-    return AssemblyError(f"{what}. Nearest configuration found: {shown}; expected at most {tolerance:.1g}.", q=q, errors=errors)
+    most = ", ".join(f"{open_by[r]:.1g} {unit}" for unit, r in {u: r for r, u in enumerate(row_units(model)[: len(open_by)])}.items())
+    return AssemblyError(f"{what}. Nearest configuration found: {shown}; expected at most {most}.", q=q, errors=errors)
 
 
 def _project(model: Any, q: Array, v: Array, free: Array, t: float) -> Array:

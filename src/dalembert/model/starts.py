@@ -8,7 +8,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import OptionError
-from dalembert.model.assembly import _size as machine_size
+from dalembert.model.assembly import allowed
 from dalembert.model.definite import check_definite
 from dalembert.model.reactions import row_units
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dalembert.model.model import Model
 
 START = 1e-8  # residuals of a start: of the size of the machine, and of |row| max(|v|, 1)
-VANISHED = 1e-6  # at singular positions rows of constraints are round-off: below this part of the longest they are judged by it
+VANISHED = 1e-6  # rows of constraints may be round-off: below this part of the longest, and of their terms, they are judged by that
 
 
 def check_start(model: Model, stepper: Any, q: Array, v: Array, ignore: tuple[str, ...]) -> None:
@@ -28,9 +28,11 @@ def check_start(model: Model, stepper: Any, q: Array, v: Array, ignore: tuple[st
     if stepper.python or not model._has_rows or not {"loops", "nonholonomic", "drive"} & set(stepper.handles):
         return
     g, G = model.constraint_rows(q)
-    _refuse_start(model, np.abs(g), np.full(len(g), START * machine_size(model)), "q0 leaves it open by", "", ignore)
+    _refuse_start(model, np.abs(g), allowed(model, START), "q0 leaves it open by", "", ignore)
     length = np.linalg.norm(G, axis=1)
-    length = np.maximum(length, VANISHED * length.max(initial=0.0)) * max(1.0, float(np.linalg.norm(v)))  # below 1 rad/s or m/s: absolute
+    terms = allowed(model, 1.0)
+    length = np.maximum(length, VANISHED * np.maximum(terms, length.max(initial=0.0)))
+    length *= max(1.0, float(np.linalg.norm(v)))  # below 1 rad/s or m/s: absolute
     _refuse_start(model, np.abs(G @ v - model._constraints().prescribed(0.0)[1]), START * length, "v0 opens it at", "/s", ignore)
 
 

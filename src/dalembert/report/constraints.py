@@ -9,7 +9,8 @@ round-off of positions, eps times the distance x from the world origin, and from
 Driven coordinates are judged against f and f', with the largest |v| of the run and the round-off of the time t in addition: 8 eps t |f'|,
 8 eps t |f''|.
 
-|G| is the largest length of a row in the run: at singular positions rows vanish.
+|G| is the largest length of a row in the run: at singular positions rows vanish. Rows that vanish throughout, as three of the five that
+close a plane machine, are round-off of terms that cancel: |G| is the size of those, 1 rad or that of the machine.
 
 Newton's method takes corrections below 1e-9 |v| for round-off and makes no further one, which would be at least ten times smaller: hence
 the 1e-11.
@@ -33,6 +34,7 @@ from dalembert.report.tree_facts import TreeFacts
 NODES, FEW_NODES = 1000, 10
 SLOW = 1e-3  # of the largest speed: below it, the round-off of a step from rest or to rest is seen, not its rates
 ROUND_OFF = 64.0 * EPS  # per body
+VANISHED = 1e-11  # of the size of its terms: what no row of a machine is
 SETTLED = 1e-11  # tolerance that positions are not solved beyond
 CLOSED = 1e-6  # a configuration that is farther open tells nothing about redundant rows
 
@@ -69,7 +71,14 @@ def relative_rates(facts: TreeFacts) -> Array:
         G, speed = facts.model.constraint_rows(q[k])[1], max(float(np.linalg.norm(v[k])), least)
         length = np.maximum(length, np.linalg.norm(G, axis=1))
         worst = np.maximum(worst, np.abs(G @ v[k]) / (speed if speed > 0.0 else 1.0))
-    return np.asarray(worst / np.where(length > 0.0, length, 1.0))
+    return np.asarray(worst / _terms(facts, length))
+
+
+def _terms(facts: TreeFacts, length: Array) -> Array:
+    """Lengths of rows; of rows that are round-off throughout, the size of the terms that cancel in them: 1 rad, the size of the machine."""
+    size = np.array([facts.extent if unit == "m" else 1.0 for unit in row_units(facts.model)])
+    size = np.where(size > 0.0, size, 1.0)
+    return np.where(length > VANISHED * size, length, size)
 
 
 class Measured(NamedTuple):

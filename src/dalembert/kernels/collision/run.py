@@ -14,7 +14,7 @@ import math
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.collision.bounce import GROW, MANY, MORE_EVENTS, at_the_node, bounce, hop, reflected, slower, write_event
 from dalembert.kernels.collision.energy import interval_energy
-from dalembert.kernels.collision.gaps import nearest, put_solids
+from dalembert.kernels.collision.gaps import nearest, put3, put_solids, row3
 from dalembert.kernels.collision.impact import outside
 from dalembert.kernels.collision.seek import go, seek
 from dalembert.kernels.collision.tables import (
@@ -171,8 +171,9 @@ def begin(t, system, work, scene, room, counts, settings, record, events):
         if count < 0:
             return SINGULAR, 0, gap
     for k in range(room.centre.shape[0]):
-        for i in range(3):
-            room.before[k, i] = room.centre[k, i]
+        put3(room.before, k, row3(room.centre, k))
+    for p in range(room.points.shape[0]):
+        put3(room.points_before, p, row3(room.points, p))
     return OK, count, gap
 
 

@@ -66,6 +66,7 @@ class Room(NamedTuple):
     points: Any  # (N, 3) world
     centre: Any  # (H, 3) world
     before: Any  # (H, 3) at the node that the step left
+    points_before: Any  # (N, 3) at the node that the step left
     order: Any  # (H,) solids by their lowest x
     low: Any  # (H,) lowest x
     separation: Any  # workspace of kernels/separation

@@ -37,6 +37,7 @@ from dalembert.kernels.tree.variational.retraction import retract
 from dalembert.kernels.tree.variational.vectors import product
 
 REDUNDANT = 1e-10  # pivots of the small matrix below this part of the largest are zero; 1e-14 and 1e-6 make folds 2000 and 500 times worse,
+LEAST_WEIGHT = 0.1
 VANISHED = 1e-6  # and rows of constraints below this part of the longest; folds of benchmarks/tuning.py allow 1e-9 to 1e-3
 
 
@@ -144,19 +145,37 @@ def softness(system, r, wl, wr):
 
 
 @inline
-def drop_vanished(work, rows, m, nv, scales):
-    """No scale for rows that vanish beside the longest one: they take no part. Returns the ratio of the longest to the shortest left."""
+def drop_vanished(work, rows, m, nv, scales, small, ghosts):
+    """No scale for rows that vanish beside the longest one: they take no part. small: only for those at work[ghosts:], round-off everywhere.
+
+    Returns the ratio of the longest to the shortest left.
+    """
     most = 0.0
     for r in range(m):
         most = max(most, product(work, rows + r * nv, rows + r * nv, nv))
     least = most
     for r in range(m):
         x = product(work, rows + r * nv, rows + r * nv, nv)
-        if x <= VANISHED * VANISHED * most:
+        if x <= VANISHED * VANISHED * most and (not small or work[ghosts + r] != 0.0):
             work[scales + r] = 0.0
         else:
             least = min(least, x)
     return math.sqrt(most / least) if least > 0.0 else 1.0
+
+
+@inline
+def prefer_long(work, schur, total, m, scales):
+    """Scales of short rows are a little smaller, by the fourth root of their length beside the longest one, at most LEAST_WEIGHT.
+
+    Of two rows that say the same, the longer one then has the pivot: a row that passes 0 says it with the error of the other, lifted.
+    """
+    most = 0.0
+    for r in range(m):
+        most = max(most, abs(work[schur + r * (total + 1)]))
+    for r in range(m):
+        diagonal = abs(work[schur + r * (total + 1)])
+        if diagonal > 0.0:
+            work[scales + r] *= max(LEAST_WEIGHT, (diagonal / most) ** 0.125)
 
 
 @far(VOID(ARRAY, ARRAY, INT, BOOL, INT, INT, REAL, REAL))
@@ -183,10 +202,12 @@ def small_matrix(system, work, side, both, rows, total, wl, wr):
         work[schur + r * total + r] += 1.0 if r >= s.m and soft == 0.0 else soft
         diagonal = abs(work[schur + r * total + r])
         work[s.scales + r] = 1.0 / math.sqrt(diagonal) if diagonal > 0.0 else 1.0
-    lift = 1.0
-    if work[s.small_rows] == 0.0:
-        drop_vanished(work, rows, s.m, nv, s.scales)
-        lift = drop_vanished(work, ahead, s.m, nv, s.scales)
+    prefer_long(work, s.schur, total, s.m, s.scales)
+    small = work[s.small_rows] != 0.0
+    drop_vanished(work, rows, s.m, nv, s.scales, small, s.ghosts)
+    lift = drop_vanished(work, ahead, s.m, nv, s.scales, small, s.ghosts)
+    if small:
+        lift = 1.0
     for r in range(total):
         for k in range(total):
             work[schur + k * total + r] *= work[s.scales + r] * work[s.scales + k]

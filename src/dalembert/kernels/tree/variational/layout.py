@@ -87,6 +87,7 @@ STEP = Layout(
     Part("later", 1, "how much later than at the second node this step takes its rows (s)"),
     Part("solved", 1, "1: this step has been solved with rows taken later, and now is with those of the node"),
     Part("small_rows", 1, "1: rows that vanish beside others do so everywhere"),
+    Part("ghosts", "m", "1: a row that is round-off, also beside the position"),
     Part("usual", 1, "rank of the small matrix of a step that was found beside a position too"),
     Part("usual_node", 1, "the same of the matrix of a node"),
     Part("lift", 1, "by how much the small matrix lifts round-off of positions: far near singular positions"),

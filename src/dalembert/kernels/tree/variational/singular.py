@@ -8,6 +8,10 @@ of the node is determined. They are by continuity. With a motion v through such 
 a little beside it have their full rank. A step to or from there is solved with those behind its second node first, and then with what is
 left of the rows there; its first node pushes along the rows before it. The momentum of a node is the mean of those that the rows on its
 two sides leave, then projected by its own. A rank that is no higher beside a position is the usual one of redundant rows, and remembered.
+
+Rows that vanish there and beside are those of a length that is small beside others, or round-off: three of the five rows that close a plane
+machine say nothing, and are 0 only where its plane is one of the axes. Round-off is what no row of a machine is, below GHOST of the longest
+one or below NOTHING, or other numbers a little further.
 """
 
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
@@ -16,10 +20,12 @@ from dalembert.kernels.tree.layout import AT_CALL
 from dalembert.kernels.tree.variational.constrained import impulses, push, rows_ahead, rows_at, small_matrix, velocity_of
 from dalembert.kernels.tree.variational.layout import places
 from dalembert.kernels.tree.variational.retraction import retract
-from dalembert.kernels.tree.variational.vectors import largest
+from dalembert.kernels.tree.variational.vectors import largest, product
 
 ASIDE_TURN = 1e-4  # rad, m; with 1e-6 velocities of nodes are 460 times worse, more moves further from the position
 STILL = 1e-9  # a step that moves no joint by more than this (rad, m) has no direction: round-off of 1e-16, lifted by 1e4 and more
+GHOST = 1e-11  # of a machine of 1e-7 m the rows of lengths are 1e-7 of those of angles; 1e4 m from the origin round-off is 1e-12
+NOTHING = 1e-13  # rad, m: of a unit that is turned, and of a length that no machine has
 
 
 @inline
@@ -48,6 +54,20 @@ def rows_beside(system, work, q, time, rows):
 
 
 @kernel
+def mark_ghosts(system, work, rows, beside):
+    """Which rows at work[rows:] are round-off. beside: the same rows a little further."""
+    s = places(system)
+    nv, most = s.nv, 0.0
+    for r in range(s.m):
+        most = max(most, product(work, rows + r * nv, rows + r * nv, nv))
+    for r in range(s.m):
+        x, other = product(work, rows + r * nv, rows + r * nv, nv), 0.0
+        for i in range(nv):
+            other += (work[rows + r * nv + i] - work[beside + r * nv + i]) ** 2
+        work[s.ghosts + r] = 1.0 if x <= max(GHOST * GHOST * most, NOTHING * NOTHING) or other > 0.25 * x else 0.0
+
+
+@kernel
 def accept_rank(system, work, side, both, rows, total, wl, wr, before, usual):
     """The rank is no higher beside this position: it is the usual one, and rows that vanish are small ones where that gives more."""
     s = places(system)
@@ -72,8 +92,10 @@ def look_aside(h, system, work, side, both, total, wl, wr):
     small_matrix(system, work, side, both, s.rows_old, total, wl, wr)
     if work[s.rank] > before:
         return
+    rows_beside(system, work, s.q_old, -work[s.later], s.spare_rows)
     work[s.later] = 0.0
     rows_at(system, work, s.q_old, s.right, s.rows_old)
+    mark_ghosts(system, work, s.rows_old, s.spare_rows)
     rows_ahead(h, system, work)
     accept_rank(system, work, side, both, s.rows_old, total, wl, wr, before, s.usual)
 
@@ -107,10 +129,12 @@ def between_sides(h, system, work, q, p, m):
     higher = work[s.rank] > before
     for i in range(s.nv):
         work[s.dv + i] = work[mean + i]
+    rows_beside(system, work, q, time, s.spare_rows)
     rows_at(system, work, q, s.right, rows)
     if higher:
         small_matrix(system, work, s.side_1, s.nv < 0, rows, m, 0.0, 0.0)
     else:
+        mark_ghosts(system, work, rows, s.spare_rows)
         accept_rank(system, work, s.side_1, s.nv < 0, rows, m, 0.0, 0.0, before, s.usual_node)
 
 
