@@ -51,11 +51,14 @@ def test_tiny_and_far_machines_close_askew_too(size, away):
 
 def test_a_file_with_a_tilted_connection_runs():
     """`connect` of MuJoCo holds three numbers, of which a plane machine needs two."""
-    xml = """<mujoco><compiler angle="degree"/><worldbody><body euler="30 0 0">
-      <body name="crank"><joint name="a" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 1" size=".02" mass="1" contype="0"/>
-        <body name="coupler" pos="0 0 1"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 1.2 0 0" size=".02" mass="1" contype="0"/></body></body>
-      <body name="rocker" pos="1.2 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 1" size=".02" mass="1" contype="0"/></body>
-      </body></worldbody><equality><connect body1="coupler" body2="rocker" anchor="1.2 0 0"/></equality></mujoco>"""
+    xml = """<mujoco><compiler angle="degree"/>
+      <default><geom type="capsule" size=".02" mass="1" contype="0"/><joint axis="0 1 0"/></default>
+      <worldbody><body euler="30 0 0">
+        <body name="crank"><joint name="a"/><geom fromto="0 0 0 0 0 1"/>
+          <body name="coupler" pos="0 0 1"><joint/><geom fromto="0 0 0 1.2 0 0"/></body></body>
+        <body name="rocker" pos="1.2 0 0"><joint/><geom fromto="0 0 0 0 0 1"/></body>
+      </body></worldbody>
+      <equality><connect body1="coupler" body2="rocker" anchor="1.2 0 0"/></equality></mujoco>"""
     m = dal.load_model(xml)
     q0, v0 = m.assemble(m.neutral(), {"a": 1.0}, fixed=["a"])
     assert dal.simulate(m, h=0.005, t_end=2.0, q0=q0, v0=v0, ignore=("contact",)).report().verdict == "pass"

@@ -11,8 +11,10 @@ _KEPT, _STEPS, _POWER = 5, 6, 7
 
 @inline
 def fingerprint(side):
-    """sum (side_i + 2) r_i with the random whole numbers r_i of Lehmer's generator: exact in float64 for n < 10^6. Remainders of whole numbers
-    cost a tenth of those of floats."""
+    """sum (side_i + 2) r_i with the random whole numbers r_i of Lehmer's generator: exact in float64 for n < 10^6.
+
+    Remainders of whole numbers cost a tenth of those of floats.
+    """
     r, total = 20061, 0
     for i in range(side.shape[0]):
         r = (r * 16807) % 2147483647

@@ -45,7 +45,8 @@ def room_for(scene: Any, n: int, state: int, contacts: int) -> Room:
     most = int(np.diff(scene.first).max(initial=1))
     whole, real = np.int64, float
     made = {
-        "points": np.zeros((N, 3)), "points_before": np.zeros((N, 3)), "centre": np.zeros((H, 3)), "before": np.zeros((H, 3)), "order": np.arange(H, dtype=whole),
+        "points": np.zeros((N, 3)), "points_before": np.zeros((N, 3)),
+        "centre": np.zeros((H, 3)), "before": np.zeros((H, 3)), "order": np.arange(H, dtype=whole),
         "low": np.zeros(H), "separation": np.zeros((separation.rows(most, most), separation.WIDTH)), "answer": np.zeros(separation.SIZE),
         "who": np.zeros((C, 3), dtype=whole), "held": np.zeros(C, dtype=whole), "touch": np.zeros((C, 3), dtype=whole),
         "matrix": np.zeros((C, C)), "factor": np.zeros((C + 1, C)), "free": np.zeros(C, dtype=whole), "node": np.zeros(state),

@@ -146,7 +146,7 @@ def softness(system, r, wl, wr):
 
 @inline
 def drop_vanished(work, rows, m, nv, scales, small, ghosts):
-    """No scale for rows that vanish beside the longest one: they take no part. small: only for those at work[ghosts:], round-off everywhere.
+    """No scale for rows that vanish beside the longest one: they take no part. small: only for those that work[ghosts:] knows.
 
     Returns the ratio of the longest to the shortest left.
     """
