@@ -1,7 +1,7 @@
 """`Detector`: contact points of bodies at given poses, and the memory that makes them persist from step to step.
 
     detector = Detector(Scene.of(model))
-    count = detector.detect(x, q, reach)      # world positions of centres of mass (n, 3), quaternions (n, 4), extra reach (n,)
+    count = detector.detect(x, q, reach, way) # world positions of centres of mass (n, 3), quaternions (n, 4), extra reach (n,), way (n, 6)
     contacts = detector.contacts              # views: bodies, key, feature, point, normal, gap, material
     detector.warm_start(lam)                  # impulses (count, 3) of the last step in the frames (normal, two tangents) of this one
     ...                                       # solve
@@ -9,7 +9,8 @@
 
 All that the next detection depends on are the arrays of `memory()`. Pairs of which no body is awake (`watch`) are not detected; what is
 remembered of them is held until one is. Spheres, boxes, hulls and planes are found by our own kernels
-(kernels/contact/), all else by MuJoCo (contact/others.py).
+(kernels/contact/), all else by MuJoCo (contact/others.py). Contacts ahead of fast balls get the plane where the two come nearest
+(kernels/contact/paths.py); edges of flush tiles are left out (kernels/contact/seams.py).
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from dalembert.errors import OptionError
 from dalembert.kernels.contact import match as matching
 from dalembert.kernels.contact.detect import GROW, detect
 from dalembert.kernels.contact.hulls import LABELS, hull_pairs
+from dalembert.kernels.contact.paths import turn_planes
+from dalembert.kernels.contact.seams import leave_out_seams
 from dalembert.kernels.contact.tables import AXES, BOX, CONTACTS, HULL, PAIRS, SPHERE, Found, Settings, Work
 from dalembert.kernels.status import OK
 
@@ -48,7 +51,11 @@ class Detector:
         self._seen = -1, self._found, self._found  # how many, of which arrays, views
         self._others = Others.of(scene)
         self._hulls = _scratch(scene) if np.count_nonzero(scene.shapes.kind == HULL) else None
-        self._still = np.zeros(len(scene.bodies))
+        self._still, self._nowhere = np.zeros(len(scene.bodies)), np.zeros((len(scene.bodies), 6))
+        self._capsule = np.array([p.shape.kind == "capsule" for p in scene.placed], dtype=np.int64)
+        self._balls = bool((scene.shapes.kind == SPHERE).any())
+        self._tiles = np.count_nonzero(scene.shapes.owner < 0) > 1
+        self._last = np.zeros(len(scene.placed), dtype=np.int64)
         self._matched = np.zeros(0, dtype=np.int64)
         self.forget()
 
@@ -69,9 +76,10 @@ class Detector:
         """(k, 18): friction, restitution, compliance, damping time, `materials.FURTHER`; NaN: not given. Rows: `contacts.material`."""
         return self.scene.materials
 
-    def detect(self, x: Array, q: Array, reach: Array | None = None) -> int:
-        """Find the contacts of bodies at x (n, 3), q (n, 4). reach (n,): how much nearer each may come in the step. Returns how many there
-        are, or -1 where a state is not finite."""
+    def detect(self, x: Array, q: Array, reach: Array | None = None, way: Array | None = None) -> int:
+        """Find the contacts of bodies at x (n, 3), q (n, 4). reach (n,): how much nearer each may come in the step; way (n, 6): turn (axes
+        of the body) and way of its centre of mass in the step, if nothing holds it. Returns how many there are, or -1 where a state is not
+        finite."""
         x, q = np.ascontiguousarray(x, dtype=float), np.ascontiguousarray(q, dtype=float)
         extra = self._still if reach is None else np.ascontiguousarray(reach, dtype=float)
         m, scene = self._memory, self.scene
@@ -92,19 +100,30 @@ class Detector:
         if self._hulls is not None:
             self._add_hulls(extra)
         if self._others is not None:
-            self._add_others(x, q, extra)
+            self._add_others(x, q, extra, self._nowhere if way is None else way)
         if self.count > own:
             order = np.argsort(self._found.key[: self.count], kind="stable")
             for a in self._found:
                 a[: self.count] = a[: self.count][order]
+        self._look_ahead(x, q, extra, way)
         matching.frames(self._found.normal, self.count, self._frames)
         return self.count
 
-    def _add_others(self, x: Array, q: Array, reach: Array) -> None:
+    def _look_ahead(self, x: Array, q: Array, reach: Array, way: Array | None) -> None:
+        """Planes of contacts ahead of balls, and contacts with edges of tiles that cannot be struck."""
+        s, w, found = self.scene.shapes, self._work, self._found
+        if way is not None and self._balls:
+            turn_planes(s, self._capsule, w.c, w.R, x, q, reach, way, self.count, found)
+        if self._tiles:
+            if len(self._matched) < self.count:
+                self._matched = np.empty(len(found.gap), dtype=np.int64)
+            self.count = leave_out_seams(s, w.c, w.R, self.settings.slack, self.count, found, self._last, self._matched)
+
+    def _add_others(self, x: Array, q: Array, reach: Array, way: Array) -> None:
         """What MuJoCo finds."""
         assert self._others is not None
         self._others.find(x, q, reach, self.settings.margin)
-        while (total := self._others.take(self.settings, reach, self._work.awake, self._found, self.count)) > len(self._found.gap):
+        while (total := self._others.take(self.settings, reach, way, self._work, self._found, self.count)) > len(self._found.gap):
             self._grow_found(total)
         self.count = total
 

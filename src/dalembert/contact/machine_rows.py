@@ -50,7 +50,7 @@ class Rows(Arrays):
         if self.detector is None:
             return True
         motion.reaches(h, self.settings.margin, self.size, self.free, self.states, *self._poses)
-        count = self.detector.detect(*self._poses)
+        count = self.detector.detect(*self._poses, h * self.free[: 6 * self.n].reshape(-1, 6))
         if count < 0:
             return False
         if count > self.capacity:

@@ -12,7 +12,7 @@ A MjModel with one free body per body of the scene, frames at the centres of mas
 
 What really touches is filtered afterwards. Contacts are listed where the distance is below the sum of the two geoms' `gap` (margins are 0:
 they inflate the geoms). These contacts have no features; the nearest one of the last step is taken for the same. A height field is a set of
-prisms to MuJoCo: round bodies get contacts with inner edges of its cells beside the true one, with tilted normals.
+prisms to MuJoCo, with contacts at the inner edges of its cells, whose normals are corrected: kernels/contact/heights.py.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from dalembert.arrays import Array
 from dalembert.contact.scene import Placed, Scene
 from dalembert.errors import UnsupportedError
 from dalembert.importers.compiling import library
-from dalembert.kernels.contact.others import add_others
-from dalembert.kernels.contact.tables import BOX, FOREIGN, HULL, LARGE_HULL, PLANE, SPHERE, Found, Settings
+from dalembert.kernels.contact.heights import Heights, correct_normals
+from dalembert.kernels.contact.others import add_on_planes, add_others
+from dalembert.kernels.contact.tables import BOX, FOREIGN, HULL, LARGE_HULL, PLANE, SPHERE, Found, Settings, Work
 
 TYPES = {PLANE: 0, SPHERE: 2, BOX: 0, HULL: 0, LARGE_HULL: 4, FOREIGN: 1}
 AFFINITIES = {PLANE: 1, SPHERE: 1, BOX: 1 | 4, HULL: 1 | 2 | 4, LARGE_HULL: 1 | 2 | 4, FOREIGN: 1}
@@ -40,6 +41,8 @@ class Others:
     def __init__(self, scene: Scene, room: int | None = None):
         self.scene = scene
         self.room = ROOM + ROOM_PER_SHAPE * len(scene.placed) if room is None else room
+        self.heights = heights(scene)
+        self.cylinder = np.array([p.shape.kind == "cylinder" for p in scene.placed], dtype=np.int64)
         self._build()
 
     @classmethod
@@ -75,15 +78,32 @@ class Others:
             self.room *= 2
             self._build()
 
-    def take(self, settings: Settings, reach: Array, awake: Any, found: Found, at: int) -> int:
+    def take(self, settings: Settings, reach: Array, way: Array, work: Work, found: Found, at: int) -> int:
         """Add what touches to the contacts, from `at` on, of shapes of which one is awake; returns how many there are then, also where
-        there is no room for them."""
+        there is no room for them. way (n, 6): see `Detector.detect`; work: places of the shapes."""
         c = self.data.contact
         geom = self.shape_of[np.ascontiguousarray(c.geom).reshape(-1, 2)]
-        frame = np.ascontiguousarray(c.frame).reshape(-1, 9)
-        dist, pos = np.array(c.dist, dtype=float), np.ascontiguousarray(c.pos).reshape(-1, 3)
+        frame = np.array(c.frame, dtype=float).reshape(-1, 9)
+        dist, pos = np.array(c.dist, dtype=float), np.array(c.pos, dtype=float).reshape(-1, 3)
         scene = self.scene
-        return int(add_others(scene.shapes, scene.filters, settings, reach, awake, geom, pos, frame, dist, found, at))
+        if len(self.heights.z):
+            correct_normals(self.heights, scene.shapes.kind, self.cylinder, work.c, work.R, geom, pos, frame, dist)
+        at = add_on_planes(scene.shapes, scene.filters, settings, reach, work, self.cylinder, way, found, at)
+        return int(add_others(scene.shapes, scene.filters, settings, reach, work, self.cylinder, way, geom, pos, frame, dist, found, at))
+
+
+def heights(scene: Scene) -> Heights:
+    """All height fields of a scene."""
+    shapes: list[Any] = [p.shape for p in scene.placed]
+    fields = [np.array(s.heights) if s.kind == "height-field" else np.zeros((0, 0)) for s in shapes]
+    sizes = [s.size if s.kind == "height-field" else (0.0, 0.0) for s in shapes]
+    counts = [z.size for z in fields]
+    return Heights(
+        first=np.where(np.array(counts, dtype=np.int64) > 0, np.cumsum([0, *counts], dtype=np.int64)[:-1], -1),
+        grid=np.array([z.shape for z in fields], dtype=np.int64).reshape(-1, 2),
+        size=np.array(sizes, dtype=float).reshape(-1, 2),
+        z=np.concatenate([np.zeros(0), *(z.ravel() for z in fields)]),
+    )
 
 
 def compile_scene(scene: Scene, room: int) -> tuple[Any, Array]:
