@@ -158,4 +158,6 @@ def _box(corners: Array, size: tuple[int, int], view: Array, ground: float | Non
     low, high = screen.min(axis=0), screen.max(axis=0)
     high[1] += LABELS * (high[1] - low[1])
     half = MARGIN * float((0.5 * (high - low) / window).max())
-    return view[:2].T @ (0.5 * (low + high)), half, floor
+    away = flat @ view[2]
+    middle = np.append(0.5 * (low + high), 0.5 * (away.min() + away.max()))
+    return middle @ view, half, floor

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import dalembert as dal
 from dalembert import scenes
 from dalembert.view.page.replay import frame_html
 
@@ -190,3 +191,22 @@ def test_the_frame_of_a_notebook_plays(look, chain_run, tmp_path):
     frame.locator("button.play").click()
     frame.locator(".clock").filter(has_not_text="t = 0.000 s").wait_for()
     assert seen.errors == []
+
+
+@pytest.mark.parametrize("at", [3.0, 1e3, 1e6])
+def test_a_machine_far_from_the_origin_looks_as_one_near_it(look, tmp_path, at):
+    drawn = {}
+    for x in (0.0, at):
+        m = dal.Model("links")
+        for k in (0, 1):
+            m.add_body(f"rod{k}", 1.0, (1e-3, 1e-3, 1e-3), pose=((x, 0, -0.05 * (k + 0.5)), (1, 0, 0, 0)))
+        m.add_joint("top", "revolute", "world", "rod0", anchor=(x, 0, 0), axis=(0, 1, 0))
+        m.add_joint("low", "revolute", "rod0", "rod1", anchor=(x, 0, -0.05), axis=(0, 1, 0))
+        run = dal.simulate(m, "midpoint", h=0.01, t_end=0.2, q0=[1.0, 0.2])
+        seen = look(run.page(tmp_path / f"links{x:g}.html"))
+        seen.seek(0.1)
+        drawn[x] = pixels(seen.canvas())
+        assert seen.errors == []
+    body = (np.ptp(drawn[0.0], axis=2) > 40).mean()
+    assert body > 0.005
+    assert (np.ptp(drawn[at], axis=2) > 40).mean() == pytest.approx(body, rel=0.1)

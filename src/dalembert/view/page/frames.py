@@ -22,6 +22,7 @@ STEP = 0.35  # of the size of what is shown
 PROBES = 400  # pairs of neighbours that are looked at
 BLOCK = 2**15  # poses at once
 FAR = 1e15  # coordinates of a motion that has exploded
+ZERO = np.zeros(3)
 
 
 class Frames(NamedTuple):
@@ -103,8 +104,11 @@ def quaternions(R: Array) -> Array:
     return np.asarray(best / np.linalg.norm(best, axis=-1, keepdims=True))
 
 
-def poses_at(traj: Any, times: Array) -> NDArray[np.float32]:
-    """(times, bodies, 7) at any times, between nodes by the shortest way; NaN behind the end of the run and where it is not finite."""
+def poses_at(traj: Any, times: Array, origin: Array = ZERO) -> NDArray[np.float32]:
+    """(times, bodies, 7) at any times, positions relative to an origin, so that single precision suffices for what is far away.
+
+    Between nodes by the shortest way; NaN behind the end of the run and where it is not finite.
+    """
     t, bodies = traj.t, len(traj.model.bodies)
     k = np.clip(np.searchsorted(t, times, side="right") - 1, 0, max(len(t) - 2, 0))
     after = np.minimum(k + 1, len(t) - 1)
@@ -116,7 +120,7 @@ def poses_at(traj: Any, times: Array) -> NDArray[np.float32]:
         for i in range(0, len(times), block):
             part = slice(i, i + block)
             a, b = (packed(traj.model.poses(traj.q[nodes[part]])) for nodes in (k, after))
-            out[part] = _between(a, b, s[part])
+            out[part] = _between(a, b, s[part]) - np.append(origin, np.zeros(4))
     late = 1e-9 * max(float(t[-1] - t[0]), 1e-300)
     out[(times > t[-1] + late) | (times < t[0] - late)] = np.nan
     return out

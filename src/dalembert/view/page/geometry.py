@@ -43,8 +43,11 @@ def encoded(array: AnyArray, kind: str) -> str:
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")
 
 
-def geometry_of(model: Model, centres: Array, size: float) -> Geometry:
-    """Everything of a machine that has faces; centres (n, bodies, 3) of its motion tell how much of a tilted plane is drawn."""
+def geometry_of(model: Model, centres: Array, size: float, origin: Any = (0.0, 0.0, 0.0)) -> Geometry:
+    """Everything of a machine that has faces; centres (n, bodies, 3) of its motion tell how much of a tilted plane is drawn.
+
+    What belongs to the world is relative to an origin.
+    """
     solids: list[dict[str, Any]] = []
     known: dict[bytes, int] = {}
     parts = []
@@ -52,7 +55,8 @@ def geometry_of(model: Model, centres: Array, size: float) -> Geometry:
     opacity = CLEAR if surrounds([m for m in found if m.body < 0], centres) else 1.0
     solid = [m._replace(opacity=opacity * m.opacity) if m.body < 0 else m for m in found]
     for mesh in (*solid, *tilted_planes(model, centres)):
-        data = _data(coarser(mesh, CELL * size))
+        placed = mesh._replace(points=mesh.points - origin) if mesh.body < 0 else mesh
+        data = _data(coarser(placed, CELL * size))
         key = repr(sorted(data.items())).encode()
         if key not in known:
             known[key] = len(solids)

@@ -1,4 +1,7 @@
-"""What the player of a page draws: solids, poses of some frames, contacts, events, and how the camera stands, as data in the page."""
+"""What the player of a page draws: solids, poses of some frames, contacts, events, and how the camera stands, as data in the page.
+
+Places are relative to a corner of the grid on the floor near the machine: numbers of a page are in single precision.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from dalembert.view.page.markup import Markup, section, tag
 from dalembert.view.picture import COLOURS
 from dalembert.view.room import Links, fills, room_edges
 from dalembert.view.sphere import com_paths
-from dalembert.view.stage import BODY_COLOURS, sizes_of
+from dalembert.view.stage import BODY_COLOURS, round_length, sizes_of
 
 PAGE_BYTES = 3_000_000  # of poses in a page
 CONTACTS = 40_000  # rows in a page
@@ -49,10 +52,10 @@ def replay_of(runs: Sequence[Any], names: Sequence[str] = (), budget: int = PAGE
     view = _view(model, leading)
     if view is None:
         return None
-    frame, geometry = view
+    frame, origin, geometry = view
     most = most_frames(len(model.bodies) * len(runs), budget)
     frames = choose_frames(model, leading.t, leading.q, most, frame.half)
-    poses = [poses_at(_finite(run), frames.times) for run in runs]
+    poses = [poses_at(_finite(run), frames.times, origin) for run in runs]
     data: dict[str, Any] = {
         "bodies": [b.name for b in model.bodies],
         "centres": encoded(np.array([b.com for b in model.bodies]).reshape(-1, 3), "<f4"),
@@ -65,12 +68,12 @@ def replay_of(runs: Sequence[Any], names: Sequence[str] = (), budget: int = PAGE
             for i, p in enumerate(poses)
         ],
         "trails": _trails(model, poses[0], frame),
-        "anchors": [float(x) for joints in (model.joints, model.loops) for j in joints if _held(j) for x in j.anchor],
-        "lines": _lines(model, poses[0]),
-        "camera": _camera(model, frame, frames, leading),
-        "floor": {"height": frame.floor, "real": level_floor(model) is not None},
+        "anchors": [float(x) for joints in (model.joints, model.loops) for j in joints if _held(j) for x in j.anchor - origin],
+        "lines": _lines(model, poses[0], origin),
+        "camera": _camera(model, frame, frames, leading, origin),
+        "floor": {"height": frame.floor - (0.0 if frame.follows else origin[2]), "real": level_floor(model) is not None},
         "marks": marks(first) if len(runs) == 1 else [],
-        "contacts": _contacts(first, frames, frame.half, contacts_most) if len(runs) == 1 else None,
+        "contacts": _contacts(first, frames, frame.half, contacts_most, origin) if len(runs) == 1 else None,
     }
     return Scene(data, _note(frames, leading, len(runs)))
 
@@ -98,8 +101,8 @@ class _Nodes(NamedTuple):
     q: Array
 
 
-def _view(model: Model, run: Any) -> tuple[Frame, Any] | None:
-    """Where the camera stands and what it sees."""
+def _view(model: Model, run: Any) -> tuple[Frame, Array, Any] | None:
+    """Where the camera stands, the origin of all places, and what is seen."""
     nodes = np.unique(np.linspace(0, len(run.t) - 1, SEEN).astype(int))
     q = run.q[nodes]
     q = q[usable(q)]
@@ -110,7 +113,14 @@ def _view(model: Model, run: Any) -> tuple[Frame, Any] | None:
     room = room_edges(model)
     room = room if len(room) and fills(room, centres) else room[:0]
     frame = frame_of(model, pieces, poses, centres, CANVAS, camera(), level_floor(model), room.reshape(-1, 3))
-    return frame, geometry_of(model, centres, 2.0 * frame.half)
+    origin = _origin(frame, frame.centre + frame.middle(centres[0]))
+    return frame, origin, geometry_of(model, centres, 2.0 * frame.half, origin)
+
+
+def _origin(frame: Frame, place: Array) -> Array:
+    """The corner next to a place of a grid that the lines and tiles of the floor repeat in; 0 for what is near the origin."""
+    period = 10.0 * round_length(frame.half / 2.5)
+    return period * np.round(place / period) + 0.0
 
 
 def _trails(model: Model, poses: AnyArray, frame: Frame) -> list[list[Any]]:
@@ -132,26 +142,27 @@ def _held(joint: Any) -> bool:
     return joint.parent == WORLD and joint.kind in HOLDING and joint.anchor is not None
 
 
-def _lines(model: Model, poses: AnyArray) -> list[list[Any]]:
-    """[body, place, body, place]: links of fixed length, edges of a room; the world is -1."""
+def _lines(model: Model, poses: AnyArray, origin: Array) -> list[list[Any]]:
+    """[body, place, body, place]: links of fixed length, edges of a room; the world is -1, its places are relative to the origin."""
     world = len(model.bodies)
-    out = [[x for body, place in pair for x in (-1 if body == world else body, np.asarray(place).tolist())] for pair in Links(model).ends]
-    room = room_edges(model)
+    ends = [[(-1, place - origin) if body == world else (body, place) for body, place in pair] for pair in Links(model).ends]
+    out = [[x for body, place in pair for x in (body, np.asarray(place).tolist())] for pair in ends]
+    room = room_edges(model) - origin
     if len(room) and fills(room, np.asarray(poses[..., :3], dtype=float)):
         out += [[-1, a.tolist(), -1, b.tolist()] for a, b in room]
     return out
 
 
-def _camera(model: Model, frame: Frame, frames: Frames, run: Any) -> dict[str, Any]:
+def _camera(model: Model, frame: Frame, frames: Frames, run: Any, origin: Array) -> dict[str, Any]:
     follow = None
     if frame.follows:
         nodes = np.clip(np.searchsorted(run.t, frames.times), 0, len(run.t) - 1)
-        follow = encoded(frame.middle(np.stack(com_paths(model, run.q[nodes]), axis=1)), "<f4")
-    centre, kept = np.asarray(frame.centre, dtype=float).tolist(), np.flatnonzero(frame.kept).tolist()
+        follow = encoded(frame.middle(np.stack(com_paths(model, run.q[nodes]), axis=1)) - origin, "<f4")
+    centre, kept = (frame.centre - (0.0 if frame.follows else origin)).tolist(), np.flatnonzero(frame.kept).tolist()
     return {"centre": centre, "half": float(frame.half), "follow": follow, "kept": kept}
 
 
-def _contacts(run: Any, frames: Frames, size: float, room: int) -> dict[str, Any] | None:
+def _contacts(run: Any, frames: Frames, size: float, room: int, origin: Array) -> dict[str, Any] | None:
     """Points and forces of the contacts of each frame: those that press, the strongest ones where they are many."""
     table = run.contacts
     if not len(table.rows) or "jx" not in table.columns or not run.h > 0.0:
@@ -171,7 +182,7 @@ def _contacts(run: Any, frames: Frames, size: float, room: int) -> dict[str, Any
     usual = float(np.quantile(np.linalg.norm(forces, axis=1), 0.9))
     return {
         "counts": encoded(np.array([len(r) for r in rows]), "<u4"),
-        "rows": encoded(np.concatenate([every[:, :3], forces], axis=1), "<f4"),
+        "rows": encoded(np.concatenate([every[:, :3] - origin, forces], axis=1), "<f4"),
         "scale": 0.3 * size / max(usual, 1e-300),
         "usual": usual,
     }

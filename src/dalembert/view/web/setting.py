@@ -101,7 +101,7 @@ def _light(scene: Any, setting: Setting) -> None:
     scene.configure_default_lights(False)
     scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(188, 194, 204), intensity=0.85)
     right, _, eye = setting.view
-    sun = setting.centre + setting.half * (2.4 * eye - 1.2 * right + np.array([0.0, 0.0, 3.4]))
+    sun = setting.half * (2.4 * eye - 1.2 * right + np.array([0.0, 0.0, 3.4]))  # it shines towards the origin, from wherever it stands
     scene.add_light_directional("/light/sun", intensity=1.9, cast_shadow=True, position=tuple(sun.tolist()))
 
 
