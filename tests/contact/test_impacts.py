@@ -190,6 +190,68 @@ def test_friction_acts_inside_an_impact():
         assert s.omega[0, 1] == pytest.approx(lost / (0.4 * 0.1), rel=2e-2)  # body rate is h^2 from w
 
 
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("start", [-0.3, -0.31, -0.33])
+@pytest.mark.parametrize("offset", [0.2, 0.5, 0.9])
+def test_balls_part_along_the_line_of_their_centres_at_the_instant(h, start, offset):
+    """Billiards: struck at b = offset 2 r the ball leaves at asin(offset) with v cos, wherever in a step they meet."""
+    r, speed = 0.0286, 3.0
+    m = dal.Model(gravity=(0, 0, 0))
+    for name, at in (("cue", (start, 2 * r * offset, 0)), ("object", (0, 0, 0))):
+        add_ball(m, name, at, r, 0.17, restitution=1.0)
+    s = Steps(m, h=h)
+    s.v[0] = (speed, 0, 0)
+    s.run(0.2)
+    n = np.array([np.sqrt(1 - offset**2), -offset, 0])
+    # impacts lose 1e-5 of their restitution to the compliance
+    np.testing.assert_allclose(s.v, [np.array([speed, 0, 0]) - speed * n[0] * n, speed * n[0] * n], atol=2e-5 * speed)
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("height", [0.3, 0.29, 0.28])
+def test_the_spin_that_a_slipping_bounce_takes_does_not_depend_on_the_phase_of_the_step(h, height):
+    """mu (1 + e) v/(0.4 r), at the radius of the ball, and as much speed, mu (1 + e) v."""
+    m = floor(0.1, 0.8, gravity=(0, 0, 0))
+    add_ball(m, "ball", (0, 0, height), friction=0.1, restitution=0.8)
+    s = Steps(m, v=(0, 0, -3.0), h=h)
+    s.omega[0] = (0, 30.0, 0)
+    s.run(0.2)
+    # body rates are those of a step, |omega| h/2 of it in the angle: its sine is taken off and put back
+    assert 30.0 - s.omega[0, 1] == pytest.approx(13.5, rel=5e-5)
+    assert s.v[0, 0] == pytest.approx(0.54, rel=5e-5)
+
+
+@pytest.mark.parametrize("start", [-1.0, -1.01, -1.03])
+def test_a_ball_strikes_a_turned_box_where_it_is_at_the_instant(start):
+    """The velocities behind do not depend on the phase of the step, and angular momentum stays: turned by 0.6 rad, nothing else moves."""
+    found = []
+    for at in (start, -1.0):
+        m = dal.Model(gravity=(0, 0, 0))
+        add_box(m, "box", (0, 0, 0), (0.3, 0.3, 0.3), 2.0, (np.cos(0.3), 0, 0, np.sin(0.3)), 0.3, 0.8)
+        add_ball(m, "ball", (at, 0.17, 0.02), friction=0.3, restitution=0.8)
+        s = Steps(m)
+        s.v[1] = (3.0, 0, 0)
+        s.run(0.8)
+        found.append(s.v.copy())
+    np.testing.assert_allclose(*found, atol=1e-9)  # rows are solved to 1e-9 m/s
+
+
+@pytest.mark.parametrize("kind", ["box", "ball", "hull"])
+def test_bodies_that_strike_in_flight_keep_their_angular_momentum(kind):
+    """All contacts act at one point. What turns is a step of order 1 behind: 1e-3 of L at h = 1/60."""
+    shape = {"box": dal.Box((0.2, 0.3, 0.1), restitution=0.8), "ball": dal.Sphere(0.1, restitution=0.8)}.get(kind)
+    corners = [(x, y, z) for x in (-0.1, 0.1) for y in (-0.15, 0.15) for z in (-0.05, 0.05)]
+    shape = shape or dal.Convex([*corners, (0.14, 0, 0)], restitution=0.8)
+    for phase in (0.0, 0.01, 0.03):
+        m, block = dal.Model(gravity=(0, 0, 0)), dal.Box((0.3, 0.3, 0.3), friction=0.3, restitution=0.8)
+        m.add_body("a", 1.0, (0.008, 0.005, 0.011), pose=((-1 - phase, 0.17, 0.02), (1, 0, 0, 0)), shapes=[shape])
+        m.add_body("b", 2.0, block.inertia(2.0), pose=((0, 0, 0), (np.cos(0.3), 0, 0, np.sin(0.3))), shapes=[block])
+        traj = dal.simulate(m, "spook", h=H, t_end=0.8, v0={"a": (0, 0, 3.0, 3.0, 0, 0)})
+        L = traj.momentum[:, :3]
+        assert traj.account["impact"].sum() < -0.1
+        assert np.abs(L - L[0]).max() < 3e-3 * np.abs(L[0]).max()
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("h", [1 / 60, 1 / 120])
 def test_impulses_of_contacts_are_the_change_of_momentum_with_impacts_too(method, h):

@@ -15,8 +15,10 @@ Contacts strike where a material has a restitution psi > 0 and they approach fas
                  so at time s they are v_k + (h/2 + s) (x - v_k)/h and the gap is a parabola (exact in free flight, where nodes are on it),
                  whose zero is known: kernels/events/parabolas.py.
                  The jump D at s changes the velocities at the end by D and the way by (h - s) D; of spinning bodies the gyroscopic
-                 acceleration jumps too (contact/spins.py). Up to EVENTS instants in a step, then all at once. Where a joint stops its
-                 bodies in this step (one that was just added), velocities are x from the beginning: a stop is no acceleration.
+                 acceleration jumps too (contact/spins.py). Impulses act at the points and along the normals of the instant, to which the
+                 bodies are moved; balls meet spheres and boxes where their distance is zero (contact/instants.py). Up to EVENTS instants in
+                 a step, then all at once. Where a joint stops its bodies in this step (one that was just added), velocities are x from the
+                 beginning: a stop is no acceleration.
     post-facto   at the beginning of the step, once they penetrate
     preemptive   at the beginning of the step in which they would come to penetrate
     combined     at the beginning of a step, where they penetrate or meet within its first half: the node that is nearer
@@ -32,6 +34,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.contact.accounts import DAMPING, DRIVE, IMPACT, JOINT_FRICTION, MOTORS, NUMERICAL, STIFFNESS
+from dalembert.contact.instants import Instants
 from dalembert.contact.problem import BILATERAL, BOXED, UNILATERAL, StepProblem
 from dalembert.contact.spins import Spins
 from dalembert.contact.tables import COLUMNS, STRUCK, rows_of
@@ -70,6 +73,7 @@ class Impacts:
         self.m = machine
         self.jolts = np.zeros(0)
         self.times: list[float] = []  # of the impacts of the last step, from its beginning
+        self.there: Instants | None = None  # contacts at the instants of the step
         self.forget()
         self.jointed = np.zeros(machine.n, dtype=bool)
         system = machine.bodies.system
@@ -90,7 +94,7 @@ class Impacts:
 
     def begin(self, n: int) -> None:
         """A step with n contacts."""
-        self.jolts, self.times = np.zeros(3 * n), []
+        self.jolts, self.times, self.J, self.there = np.zeros(3 * n), [], self.m.rows.J, None
         self.spins = Spins(self.m, self.jointed)
 
     # one instant -----------------------------------------------------------------------------------------------------------------------
@@ -124,7 +128,7 @@ class Impacts:
         m.account[NUMERICAL] -= gain
         lam = p.impulses[m.joint_rows :].reshape(-1, 3)
         jolts = self.jolts.reshape(-1, 3)
-        jolts[near] += lam
+        jolts[near] += lam if self.there is None else self.there.from_start(near, lam)
         pairs = c.contacts.bodies[m.chosen[near]]
         m.events += [(STRUCK, *map(float, pairs[i]), float(lam[i, 0])) for i in np.flatnonzero(hit[near])]
         return np.asarray(change)
@@ -164,7 +168,7 @@ class Impacts:
             bound[:r0][boxed & np.isfinite(bound[:r0])] = 0.0
         m.yielding.let_go(low, high)
         return StepProblem(
-            r.bodies[which], r.kind[which], first, r.J[take], b, sigma, r.mu[which], self.spins.masses, self.spins.inverse, v.copy(),
+            r.bodies[which], r.kind[which], first, self.J[take], b, sigma, r.mu[which], self.spins.masses, self.spins.inverse, v.copy(),
             low, high, v.copy(), np.zeros(len(take)), check=False, stretch=m.stretch(m.chosen[near]),
         )  # fmt: skip
 
@@ -188,8 +192,10 @@ class Impacts:
         """Impacts of n contacts inside a step of which m.x is known. m.x becomes the velocities at the end, the answer those that
         carry the bodies there."""
         m, spins = self.m, self.spins
-        assembled = (m.constraints, m.joint_rows, m.rows.bodies, m.rows.J)
         assert m.detector is not None
+        there = self.there = Instants(m, n)
+        self.J = there.J
+        assembled = (m.constraints, m.joint_rows, m.rows.bodies, self.J)
         before, x = spins.rates(h, m.before), spins.rates(h, m.x)
         if self._stopped(before):
             before = x
@@ -202,12 +208,14 @@ class Impacts:
         for event in range(EVENTS):
             rows.normal_rates(n, *assembled, v, rates)
             meetings(gap, rates, turn, m.settings.threshold, t)
+            there.meet(v, slope, h - s, t)
             t[~strikers] = np.inf
             ds = float(t.min())
             if not s + ds < h:
                 break
             last = event == EVENTS - 1
             gap, s = gap + ds * (rates + 0.5 * ds * turn), s + ds
+            there.go(ds, v, slope, gap)
             v = spins.after(known, slope, s - at)
             rows.normal_rates(n, *assembled, v, rates)
             now = strikers & (t <= ds + 1e-9 * h) if not last else strikers & (s + t - ds < h)

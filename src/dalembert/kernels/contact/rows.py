@@ -52,7 +52,7 @@ def _side(states, k, sign, point, e, J, r, column):
 
 
 @inline
-def _three_sides(states, body, sign, point, k, frames, J, r, column):
+def three_sides(states, body, sign, point, k, frames, J, r, column):
     """`_side` of contact k along the three axes of its frame, rows r ... r + 2."""
     if body < 0:
         for i in range(3):
@@ -149,8 +149,8 @@ def write(
         Y = 1.0 / (1.0 + 4.0 * (steps if math.isnan(tau) else tau / h))
         bodies[c + j, 0], bodies[c + j, 1], kind[c + j] = p, q, CONE
         first[c + j + 1] = row + 3
-        _three_sides(states, p, -1.0, point, k, frames, J, row, 0)
-        _three_sides(states, q, 1.0, point, k, frames, J, row, 6)
+        three_sides(states, p, -1.0, point, k, frames, J, row, 0)
+        three_sides(states, q, 1.0, point, k, frames, J, row, 6)
         for i in range(3):
             b[row + i], low[row + i], high[row + i], lam[row + i] = 0.0, -math.inf, math.inf, start[k, i]
         soft = 4.0 * (eps if math.isnan(e) else e) * Y / (h * h)
