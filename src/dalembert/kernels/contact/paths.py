@@ -22,7 +22,7 @@ from dalembert.kernels.contact.tables import BOX, SPHERE
 from dalembert.kernels.quat import normalise, rotate
 from dalembert.kernels.smallmat import add, axpy, cross, dot, sub
 
-HALVINGS = 50  # of the step: 1e-15
+HALVINGS, EXACT = 50, 1e-15  # of the step
 
 
 @inline
@@ -45,19 +45,30 @@ def beyond(x, e):
     )
 
 
+@inline
+def _slope(u, d):
+    """Derivative of u.(x - p), where d = x - p."""
+    return (u[0] * u[0] if d[0] != 0.0 else 0.0) + (u[1] * u[1] if d[1] != 0.0 else 0.0) + (u[2] * u[2] if d[2] != 0.0 else 0.0)
+
+
 @kernel
 def nearest_time(x, u, e):
-    """t of the least D in 0 ... 1: zero of u.(x - p), which rises with t."""
+    """t of the least D in 0 ... 1: zero of u.(x - p), which rises with t along straight pieces, by Newton's method within bounds."""
     if dot(u, beyond(add(x, u), e)) <= 0.0:
         return 1.0
-    low, high = 0.0, 1.0
+    low, high, t = 0.0, 1.0, 0.0
     for _ in range(HALVINGS):
-        t = 0.5 * (low + high)
-        if dot(u, beyond(axpy(t, u, x), e)) < 0.0:
+        d = beyond(axpy(t, u, x), e)
+        rate, slope = dot(u, d), _slope(u, d)
+        if rate < 0.0:
             low = t
         else:
             high = t
-    return low
+        step = -rate / slope if slope > 0.0 else 0.0
+        if abs(step) <= EXACT:
+            return t
+        t = t + step if low < t + step < high else 0.5 * (low + high)
+    return t
 
 
 @kernel
