@@ -44,10 +44,14 @@ class Scope:
         return ca.densify(ca.vertcat(q, y, w, time, self.extra if extra is None else extra, mu, self.ledger))
 
     def floor(self, speed: Any = None) -> Any:
-        """Round-off of a velocity found from differences of q, from speeds and from impulses: 16 eps (|q|/h + |w| + h |force|/m)."""
+        """Round-off of a velocity found from differences of q, from speeds and from impulses: 16 eps (|q|/h + |w| + h sum |force|/m).
+
+        Forces that hold each other leave the round-off of each of them.
+        """
         f, h = self.formulas, ca.fabs(self.h)
         speed = self.w if speed is None else speed
-        push = f.slope(self.q, speed) + f.force(self.q, speed, self.t, self.u)
+        own = f.force(self.q, speed, self.t)
+        push = ca.fabs(f.slope(self.q, speed)) + ca.fabs(own) + ca.fabs(self.u)
         gain = ca.norm_inf(push / ca.fmax(ca.fabs(ca.diag(f.mass(self.q, speed))), 1e-300))
         return ROUND_OFF * (ca.norm_inf(self.q) / h + ca.norm_inf(speed) + h * gain)
 
