@@ -1,13 +1,15 @@
 """What a run should have kept, as curves over time.
 
-    energy     (E - E(0) - W) / max T           W: work of all forces but gravity, as the run counted it
+    energy     (E - E(0) - W) / max T           W: work of all forces but gravity, as the run counted it; of a Lagrangian on which
+               nothing acts but one-sided constraints, what impacts gave
     momentum   |L - L(0) - int M dt| / max |L|,   |p - p(0) - int F dt| / max |p|
 
 L is taken about the world's origin, or about the pivot of a body on a spherical joint; there only L is judged, since the pivot's force
 is unknown. Of a machine of several bodies or with joints: what its symmetries keep, |J - J(0)| / scale, and where forces from outside act
 |J - J(0) - impulse| / scale, with the components, the point and the scale of the report (report/tree.py). Runs of a body without a
 ledger of work and impulse (plain-Python steppers) are judged where the symmetries of the model allow it: along the vertical for L, across
-it for p. Of a Lagrangian: |J - J(0) - push of the forces| / max |J| of each declared symmetry.
+it for p. Of a Lagrangian: |J - J(0) - push of the forces| / max |J| of each declared symmetry. Of bodies cut free: |p - p(0) - impulse|,
+where nothing ties them to the world (report/bodies.py).
 """
 
 from __future__ import annotations
@@ -21,12 +23,15 @@ from dalembert.arrays import Array
 from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model
 from dalembert.model.points import is_free
+from dalembert.report.bodies import judge_momentum
 from dalembert.report.facts import Facts
+from dalembert.report.lagrangian_impacts import BetweenImpacts
 from dalembert.report.make import is_machine
 from dalembert.report.tree import balances, conserved
 from dalembert.report.tree_facts import TreeFacts
 from dalembert.runs.as_bodies import as_bodies
 
+TIED = "the world holds or touches the machine"
 UNRECORDED = "forces act, and their impulse\nwas not recorded"
 _TINY = 1e-300
 
@@ -65,10 +70,22 @@ def energy_drift(traj: Any) -> Curve | None:
     change, work = traj.energy - traj.energy[0], np.asarray(traj.work)
     scale = scale_of(traj.kinetic)
     if not is_forced(traj):
-        return Curve("(E − E₀) / max T", change / scale)
+        given = given_by_impacts(traj.model, traj)
+        return Curve("(E − E₀ − impacts) / max T" if given.any() else "(E − E₀) / max T", (change - given) / scale)
     if not np.isfinite(work).all():
         return None
     return Curve("(E − E₀ − W) / max T", (change - work) / scale)
+
+
+@singledispatch
+def given_by_impacts(system: Any, traj: Any) -> Array:
+    """Energy (n,) that impacts gave since the start, where the report leaves it out; J."""
+    return np.zeros(len(traj))
+
+
+@given_by_impacts.register
+def _(system: Lagrangian, traj: Any) -> Array:
+    return np.asarray(traj.energy - BetweenImpacts(traj).energy) if "unilateral" in system.formulas.features else np.zeros(len(traj))
 
 
 def momentum_drift(traj: Any) -> list[Curve]:
@@ -110,13 +127,30 @@ def excuse(system: Any, traj: Any) -> str:
     """`momentum_excuse` by the kind of system."""
     if not is_machine(Facts(traj)):
         return UNRECORDED
-    return f"not judged:\n{conserved(TreeFacts(traj))[1]}"
+    facts = TreeFacts(traj)
+    return f"not judged:\n{TIED if cut_free(facts) else conserved(facts)[1]}"
 
 
 def _machine_drift(traj: Any) -> list[Curve]:
     facts = TreeFacts(traj)
+    if cut_free(facts):
+        return _linear_drift(facts)
     parts = conserved(facts)[0] + [p._replace(label=f"{p.label} − impulse") for p in balances(facts)]
     return [Curve(p.label, _norm(p.series - p.series[0]) / (p.scale or 1.0)) for p in parts]
+
+
+def cut_free(facts: TreeFacts) -> bool:
+    """Whether joints are constraints between bodies, whose report judges linear momentum alone."""
+    return facts.traj.meta["family"] == "bodies"
+
+
+def _linear_drift(facts: TreeFacts) -> list[Curve]:
+    if judge_momentum(facts) is None:
+        return []
+    traj = facts.traj
+    change = traj.momentum[:, 3:] - traj.momentum[0, 3:] - traj.impulse[:, 3:]
+    fastest = np.sqrt(2.0 * facts.model.total_mass * max(float(np.nanmax(traj.kinetic)), _TINY))
+    return [Curve("linear − impulse", _norm(change) / fastest)]
 
 
 @acted_on.register

@@ -35,6 +35,7 @@ MEANING = {
     "sleep": "Bodies at rest may sleep until something touches them. Measured: for how long a body slept on average, s.",
     "certified steps": "Steps for which it is proved that their equations have one solution. Measured: the share of them.",
     "apart": "Bodies must not overlap at the nodes. Measured: the deepest overlap, m.",
+    "discretisation": "Large steps take energy of their own, or give some. Measured: how much of what moved; the limit is a tenth.",
     "impacts": "An impact may take energy, never give it. Measured: the most that impacts of one interval gave, J.",
     "hops": "Resting contacts that could not be held and were opened. Measured: the energy that this gave, of what moved.",
     "loops": "Joints that close loops must stay closed. Measured: the largest gap (m or rad) or relative rate.",
