@@ -231,3 +231,49 @@ def test_a_replay_plays_in_the_browser(replay, visit):
     wait(page, lambda: view.t > 0.2)
     press(page, "pause", lambda: not view.playing)
     assert page.complaints == []
+
+
+COLOURS = """<mujoco model="colours"><option gravity="0 0 0"/><worldbody>
+<body name="box0" pos="0 -0.6 0"><freejoint/><geom type="box" size="0.2 0.2 0.2" rgba="0.8 0.2 0.1 1"/></body>
+<body name="box1" pos="0 0 0"><freejoint/><geom type="box" size="0.2 0.2 0.2" rgba="0.8 0.2 0.1 1"/></body>
+<body name="box2" pos="0 0.6 0"><freejoint/><geom type="box" size="0.2 0.2 0.201" rgba="0.8 0.2 0.1 1"/></body>
+</worldbody></mujoco>"""
+NAMES = (
+    "<iframe srcdoc='<img src=x onerror=\"parent.pwn=1\">'>",
+    "![i](http://tracker.example.com/a.png)",
+    "<b>bold</b> `code` *star*",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_models_and_bodies_are_shown_as_they_are(live, replay, visit, name):
+    body = name.replace("/", ":")  # names of bodies have no slash
+    named = dal.Model(name)
+    named.add_body(body, 1.0, (1, 1, 1), shapes=boxes(1).bodies[0].shapes)
+    again = replay(dal.simulate(named, "spook", h=0.01, t_end=0.05))
+    page = visit(again)
+    page.get_by_text(name, exact=False).first.wait_for()
+    seen = live(dal.Simulation(named, "spook", h=0.01, keep=0))
+    second = visit(seen)
+    press(second, "act", lambda: second.get_by_text("Drag a body").is_visible(), role="tab")
+    seen.choose(body)
+    second.get_by_text(body, exact=False).first.wait_for()
+    for opened in (page, second):
+        assert opened.evaluate("() => window.pwn") is None and opened.locator("iframe").count() == 0
+        assert opened.complaints == []
+
+
+def test_bodies_that_share_a_mesh_have_the_colours_of_those_that_do_not(live, visit):
+    m = dal.load_model(COLOURS)
+    view = live(dal.Simulation(m, "spook", h=0.01, keep=0), play=False)
+    page = visit(view)
+    hide(page, view)
+
+    def colour(name):
+        seen = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), dtype=float)
+        x, y = (round(c) for c in pixel(view, centre(view, name) + [0, 0, 0.2]))
+        return seen[y - 2 : y + 3, x - 2 : x + 3].mean(axis=(0, 1))
+
+    wait(page, lambda: np.ptp(colour("box0")) > 60 and np.ptp(colour("box2")) > 60)
+    page.wait_for_timeout(2000)
+    assert np.abs(colour("box0") - colour("box2")).max() < 12

@@ -1,8 +1,10 @@
 """Who is let in, and what is listened to."""
 
+import gc
 import http.client
 import sys
 
+import msgspec
 import pytest
 import viser
 import websockets.exceptions
@@ -145,3 +147,18 @@ def test_without_viser_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(dal.OptionError, match=r"pip install \"dalembert\[view\]\""):
         Page("test", port=0)
+
+
+def test_values_of_another_kind_are_not_heard(page, until, capfd, caplog):
+    gui = page.server.gui
+    slider, box, word = gui.add_slider("s", 0.0, 1.0, 0.1, 0.5), gui.add_checkbox("c", True), gui.add_dropdown("d", ("a", "b"))
+    with socket(page) as link:
+        for handle in (slider, box, word):
+            for value in (None, [1], {"a": 1}, b"\0" * 10, "x" if handle is not word else 3):
+                message = {"type": "GuiUpdateMessage", "uuid": handle._impl.uuid, "updates": {"value": value}}
+                link.send(msgspec.msgpack.encode(message))
+        link.send(msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": slider._impl.uuid, "updates": {"value": 1}}))
+        until(lambda: slider.value == 1.0)
+    assert box.value is True and word.value == "a"
+    gc.collect()  # tasks that failed tell of it when they are collected
+    assert "Traceback" not in capfd.readouterr().err and "exception" not in caplog.text

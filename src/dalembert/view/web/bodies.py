@@ -13,6 +13,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.model import Model
+from dalembert.view.web.colours import linear
 from dalembert.view.web.looks import Batch, batches_of, sizes_of_bodies
 from dalembert.view.web.motion import Motion
 
@@ -53,7 +54,7 @@ class Bodies:
         n = len(batch.bodies)
         return self.scene.add_batched_meshes_simple(
             f"{self.root}/shared{k}", batch.points, batch.triangles, np.tile([1.0, 0, 0, 0], (n, 1)), np.zeros((n, 3)),
-            batched_colors=self._colours(batch.colours), lod="off", **self._look(batch),
+            batched_colors=linear(self._colours(batch.colours)), lod="off", **self._look(batch),
         )  # fmt: skip
 
     def _add_single(self, k: int, batch: Batch) -> None:
@@ -90,7 +91,7 @@ class Bodies:
         for batch, node in self.shared:
             colours = self._colours(batch.colours).astype(float)
             colours[batch.bodies == body] += TINTED * (CHOSEN - colours[batch.bodies == body])
-            node.batched_colors = np.round(colours).astype(np.uint8)
+            node.batched_colors = linear(np.round(colours))
         for owner, colour, node, _ in self.meshes:
             node.color = tuple(int(x) for x in (colour + TINTED * (CHOSEN - colour) if owner == body and body >= 0 else colour))
 

@@ -3,7 +3,8 @@
     at home (127.0.0.1)     whoever names this computer as `Host`: a page of the web that points its own name here is refused
     elsewhere (--host)      who shows the token: once in the address, ?token=..., then as a cookie
     both                    a web socket that a page of another `Origin` opens is refused
-    messages                that cannot be read, or that name what does not exist, are left alone; the connection stays
+    messages                that cannot be read, that name what does not exist, or that give a control a value of another kind, are left
+                            alone; the connection stays
 
 The server of viser has no hook for any of this, so its call of `websockets.serve` is wrapped while it starts (`guarding`).
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import hmac
 import http
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -98,6 +100,34 @@ def readable(raw: Any) -> bool:
         return False
     updates = getattr(message, "updates", None)
     return updates is None or (isinstance(updates, dict) and updates.keys() <= {"value"})
+
+
+def heed_values(server: Any) -> None:
+    """Controls of a server hear only values of their kind; the server would cast whatever comes, and tell the terminal of each failure."""
+    from viser import _messages
+
+    gui, socket = server.gui, server._websock_server
+    inner = gui._handle_gui_updates
+
+    async def heed(client: Any, message: Any) -> None:
+        handle = gui._gui_input_handle_from_uuid.get(message.uuid)
+        if handle is not None and all(fits(handle._impl.value, x) for x in message.updates.values()):
+            await inner(client, message)
+
+    socket.unregister_handler(_messages.GuiUpdateMessage, inner)
+    socket.register_handler(_messages.GuiUpdateMessage, heed)
+
+
+def fits(value: Any, given: Any) -> bool:
+    """Whether what a page gives is of the kind of the value that a control has."""
+    if isinstance(value, bool | str):
+        return isinstance(given, type(value))
+    if isinstance(value, int | float):
+        number = isinstance(given, int | float) and not isinstance(given, bool)
+        return number and (isinstance(value, float) or math.isfinite(given))
+    if isinstance(value, tuple):
+        return isinstance(given, list | tuple) and (not value or all(fits(value[0], x) for x in given))
+    return False
 
 
 def _cookies(text: str, name: str) -> list[str]:

@@ -61,4 +61,4 @@ class Keys:
 
     def tell(self) -> None:
         """Which motor is chosen."""
-        self.panel.motor_words.content = f"Keys: **I K** turn **{self.motor}**, **J L** choose, **O** lets go."
+        self.panel.motor_words.content = f"Keys: **I K** turn **{plain(self.motor)}**, **J L** choose, **O** lets go."

@@ -13,6 +13,7 @@ from dalembert.view.web.keys import Keys
 from dalembert.view.web.live_plots import LivePlots
 from dalembert.view.web.overlays import add_switches
 from dalembert.view.web.setting import add_shadow_switch
+from dalembert.view.web.words import plain
 
 if TYPE_CHECKING:
     from dalembert.view.web.live import Live
@@ -150,7 +151,7 @@ class LivePanel:
         """Which body was chosen."""
         name = self.live.chosen
         self.chosen.content = (
-            f"Chosen: **{name}**, {self.live.model.body(name).mass:.4g} kg" if name else "Click a body to choose it; drag it."
+            f"Chosen: **{plain(name)}**, {self.live.model.body(name).mass:.4g} kg" if name else "Click a body to choose it; drag it."
         )
 
     def tell(self, snap: Snapshot) -> None:
@@ -162,7 +163,9 @@ class LivePanel:
             self.trouble.visible = bool(words)
             if words:
                 self.trouble.content = (
-                    ("**Stopped:** " if driver.trouble else "**Refused:** ") + words + (" *Reset goes on.*" if driver.trouble else "")
+                    ("**Stopped:** " if driver.trouble else "**Refused:** ")
+                    + plain(words)
+                    + (" *Reset goes on.*" if driver.trouble else "")
                 )
             self._show_contacts()
             self.plots.tell(snap, driver)

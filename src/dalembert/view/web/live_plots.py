@@ -2,6 +2,7 @@
 
 balance      E - E0 - W: what the account of the engine does not explain; round-off where all is accounted for. None where no account
              is kept (a run of a tree without damping and control)
+scale        curves beyond 0.1 ... 10^4 are drawn in a unit of 10^3k, which the title names: the page has room for few digits
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.view.picture import COLOURS
 from dalembert.view.web.driver import Driver, Snapshot
 
 KEPT = 300
+LOW, HIGH = 0.1, 1e4  # largest values that are drawn as they are
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PLOTS: dict[str, tuple[str, ...]] = {
     "energy, J": ("kinetic", "potential", "total", "balance"),
     "momentum": ("|p|, N s", "|L|, N m s"),
@@ -22,6 +26,19 @@ PLOTS: dict[str, tuple[str, ...]] = {
     "contacts": ("contacts",),
     "time of a step, ms": ("median", "95 %", "largest"),
 }
+
+
+def power_of(curves: list[Array]) -> int:
+    """The power of ten, a multiple of 3, in which curves are drawn."""
+    finite = [np.abs(c[np.isfinite(c)]).max(initial=0.0) for c in curves]
+    largest = float(max(finite, default=0.0))
+    return 0 if largest == 0.0 or LOW <= largest < HIGH else 3 * int(np.floor(np.log10(largest) / 3.0))
+
+
+def in_unit(title: str, power: int) -> str:
+    """The title of a plot that is drawn in a power of ten."""
+    name, _, unit = title.partition(", ")
+    return title if power == 0 else f"{name}, 10{str(power).translate(_RAISED)} {unit}".rstrip()
 
 
 class LivePlots:
@@ -48,7 +65,11 @@ class LivePlots:
         if not self.on.value or len(self.rows) < 2:
             return
         for title, names in self.names.items():
-            self.plots[title].data = tuple(np.array([row[name] for row in self.rows]) for name in ("t", *(f"{title}: {n}" for n in names)))
+            times, *curves = (np.array([row[name] for row in self.rows]) for name in ("t", *(f"{title}: {n}" for n in names)))
+            power, plot = power_of(curves), self.plots[title]
+            plot.data = (times, *(curve / 10.0**power for curve in curves))
+            if plot.title != (words := in_unit(title, power)):
+                plot.title = words
 
     def _reading(self, snap: Snapshot, driver: Driver) -> dict[str, float]:
         """One number for each curve."""

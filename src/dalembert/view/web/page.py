@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dalembert.errors import OptionError
-from dalembert.view.web.guard import Guard, guarding
+from dalembert.view.web.guard import Guard, guarding, heed_values
 
 HOST, PORT = "127.0.0.1", 8080
 TRIES = 100  # ports
@@ -34,6 +34,7 @@ class Page:
         with _quiet(), guarding(Guard(self.token)):
             self.server: Any = viser.ViserServer(host=host, port=free, label=title, verbose=False)
         self._close_tunnels(viser)
+        heed_values(self.server)
         self.port = int(self.server.get_port())
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large", brand_color=(74, 134, 197))
         self._closed = threading.Event()

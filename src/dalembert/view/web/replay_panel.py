@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.view.web.overlays import add_switches
 from dalembert.view.web.setting import add_shadow_switch
+from dalembert.view.web.words import plain
 
 if TYPE_CHECKING:
     from dalembert.view.web.events import Happened
@@ -69,7 +70,9 @@ class ReplayPanel:
 
     def tell_event(self, event: Happened) -> None:
         """Which event the picture shows."""
-        self.event.content = f"{self.replay.events.index(event) + 1} of {len(self.replay.events)}, t = {event.t:.4g} s: {event.words}"
+        self.event.content = (
+            f"{self.replay.events.index(event) + 1} of {len(self.replay.events)}, t = {event.t:.4g} s: {plain(event.words)}"
+        )
 
     def tell(self) -> None:
         """Time and names; while it plays a few times per second: words cost a browser more than bodies do."""
@@ -77,7 +80,7 @@ class ReplayPanel:
         if r.playing and self._said and now - self._told < 1.0 / TELLS:
             return
         self._told, self._said = now, r.playing
-        lines = [f"**t = {r.t:.3f} s** of {r.end:.4g} s", *(f"- {track.name}" for track in r.tracks[:8])]
+        lines = [f"**t = {r.t:.3f} s** of {r.end:.4g} s", *(f"- {plain(track.name)}" for track in r.tracks[:8])]
         self.words.content = "\n".join(lines) + (f"\n- and {len(r.tracks) - 8} more" if len(r.tracks) > 8 else "")
         self._telling = True  # a slider that is set calls its callbacks
         self.slider.value = r.t
