@@ -13,7 +13,7 @@ import dalembert as dal
 from dalembert import scenes
 from dalembert.errors import OptionError
 from dalembert.model import shapes
-from dalembert.view.animate import animate_trajectory, configurations, frame_times, render_gif, show_trajectory
+from dalembert.view.animate import animate_trajectory, configurations, frame_times, picture_of, render_gif, show_trajectory
 from dalembert.view.canvas import camera
 from dalembert.view.links import groups_of, pieces_of
 from dalembert.view.solids import DRAW, Solid, equivalent_solid, simplified, solids_of_body, tapered
@@ -385,3 +385,14 @@ def test_run_of_a_single_node_gives_one_image():
 
     traj = scenes.find("free-body").simulate(control=refuse, on_fail="return")
     assert len(frames(render_gif(traj, size=(100, 100)))[0]) == 1
+
+
+def test_a_gif_has_the_colours_of_the_file():
+    body = '<body name="{0}" pos="0 {1} 0"><freejoint/><geom type="box" size="0.2 0.2 0.2" rgba="{2}"/></body>'
+    rows = [("red", -0.6, "1 0 0 1"), ("green", 0.0, "0 1 0 1"), ("none", 0.6, "0 0 1 0")]
+    m = dal.load_model(f"<mujoco><option gravity='0 0 0'/><worldbody>{''.join(body.format(*r) for r in rows)}</worldbody></mujoco>")
+    seen = picture_of(m, dal.Simulation(m, "spook", h=0.01).state.q).reshape(-1, 3).astype(int)
+    red, green, blue = seen.T
+    assert ((red > 120) & (green < 60) & (blue < 60)).mean() > 0.01
+    assert ((green > 120) & (red < 60) & (blue < 60)).mean() > 0.01
+    assert not ((blue > 120) & (red < 60) & (green < 60)).any()  # it cannot be seen

@@ -25,7 +25,7 @@ class Painter:
         self.canvas = Canvas(size, camera(), half, np.zeros(3))
         shades = (1.0, 0.82, 1.16)
         colours = [np.clip(rgb(colour) * shades[g % 3], 0.0, 255.0) for g in groups_of(model)]
-        pieces = [p._replace(shade=BASE, solid=p.solid._replace(tone=0.0 * p.solid.tone)) for p in pieces_of(model)]
+        pieces = [p._replace(shade=BASE, given=None, solid=p.solid._replace(tone=0.0 * p.solid.tone)) for p in pieces_of(model)]
         self.machine = Machine(pieces, colours, CELL * 2.0 * half / min(size))
 
     def draw(self, poses: Array, centre: Array, clock: str, note: str = "", faded: bool = False) -> Array:

@@ -13,7 +13,7 @@ from dalembert.arrays import Array
 from dalembert.model import Model
 from dalembert.model.rotation import matrix
 from dalembert.view.links import BASE, Piece
-from dalembert.view.seen import seen
+from dalembert.view.seen import colour_given, seen
 from dalembert.view.solids import Solid, solid_of_shape
 
 LEVEL = 1e-6  # rad
@@ -29,9 +29,9 @@ def level_floor(model: Model) -> float | None:
 def world_pieces(model: Model, centres: Array, sizes: Array) -> list[Piece]:
     """Shapes of the world, of a body that follows the last: centres (n, bodies, 3) of all that moves, sizes (bodies,) of its bodies."""
     number = len(model.bodies)
-    solids = [solid for s in seen(model.world_shapes, world=True) if (solid := solid_of_shape(s)) is not None]
-    solids += [_patch(s, centres, sizes) for s in model.world_shapes if s.kind == "plane" and _normal(s)[2] <= 1.0 - 0.5 * LEVEL**2]
-    return [Piece(number, solid, BASE) for solid in solids]
+    shapes = [(solid, colour_given(s)) for s in seen(model.world_shapes, world=True) if (solid := solid_of_shape(s)) is not None]
+    shapes += [(_patch(s, centres, sizes), None) for s in model.world_shapes if s.kind == "plane" and _normal(s)[2] <= 1.0 - 0.5 * LEVEL**2]
+    return [Piece(number, solid, BASE, given) for solid, given in shapes]
 
 
 def with_world(poses: Array) -> Array:

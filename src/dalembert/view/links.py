@@ -12,6 +12,7 @@ A drum marks a hinge, a ball a ball joint. A massless frame at the end of a chai
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +21,8 @@ from dalembert.arrays import Array
 from dalembert.model import Body, Model
 from dalembert.model.parts import WORLD, Joint
 from dalembert.model.rotation import matrix, quat_conj, rotate
-from dalembert.view.seen import seen
-from dalembert.view.solids import Solid, ball, equivalent_solid, hinge, second_moments, solids_of_body, tapered
+from dalembert.view.seen import Colour, colour_given, seen
+from dalembert.view.solids import DRAW, Solid, ball, equivalent_solid, hinge, second_moments, solids_of_body, tapered
 
 THICK, THIN = 0.04, 0.024  # radii of a rod at its two ends, of the extent of the machine
 SLENDER = 0.35  # a body is drawn as a rod if it is not wider than this part of its length
@@ -31,17 +32,23 @@ BASE, DARK, LIGHT = 0, 1, 2  # shades of the colour of a body
 
 
 class Piece(NamedTuple):
-    """A solid of a body (by its number), and which shade of the body's colour it has."""
+    """A solid of a body (by its number), which shade of the body's colour it has, and the colour that a file gives it instead."""
 
     body: int
     solid: Solid
     shade: int
+    given: Colour | None = None
 
 
 def pieces_of(model: Model, detail: int = 1) -> list[Piece]:
     """Everything that is drawn, in the frames of the bodies; detail: how many times finer round pieces are."""
     sketch = _Sketch(model, detail)
-    return [Piece(i, solid, shade) for i, body in enumerate(model.bodies) for solid, shade in sketch.draw(body)]
+    given = [[colour_given(s) for s in seen(body.shapes) if s.kind in DRAW] or repeat(None) for body in model.bodies]
+    return [
+        Piece(i, solid, shade, own)
+        for i, body in enumerate(model.bodies)
+        for (solid, shade), own in zip(sketch.draw(body), given[i], strict=False)
+    ]
 
 
 def still_bodies(model: Model) -> set[str]:

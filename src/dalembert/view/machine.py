@@ -6,7 +6,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.view.canvas import UNDER, Canvas, opaque, rgb
-from dalembert.view.links import Piece
+from dalembert.view.links import BASE, Piece
 from dalembert.view.solids import simplified
 
 LIGHT = np.array([0.45, 0.25, 0.86]) / np.linalg.norm([0.45, 0.25, 0.86])
@@ -23,14 +23,14 @@ class Machine:
     """
 
     def __init__(self, pieces: list[Piece], colours: list[Array], cell: float, glass: int = -1):
-        pieces = sorted(pieces, key=lambda p: p.body)
+        pieces = sorted((p for p in pieces if opacity(p) > 0.0), key=lambda p: p.body)
         split = [_split(p._replace(solid=simplified(p.solid, cell)), colours[p.body]) for p in pieces]
         counts = [len(corners) for corners, _ in split]
         corners = np.concatenate([np.zeros((0, 3, 3)), *(c for c, _ in split)])
         self.colours = np.concatenate([np.zeros((0, 3)), *(c for _, c in split)])
         self.closed = np.repeat([p.solid.closed for p in pieces], counts).astype(bool)
         owner = np.repeat([p.body for p in pieces], counts).astype(int)
-        self.shows = np.where(self.closed & (owner == glass), GLASS, 1.0)
+        self.shows = np.where(self.closed & (owner == glass), GLASS, np.repeat([opacity(p) for p in pieces], counts))
         normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         self.normals = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
         self._share_corners(corners, owner)
@@ -85,10 +85,16 @@ class Machine:
         return out
 
 
+def opacity(piece: Piece) -> float:
+    """1 unless a file says otherwise."""
+    return 1.0 if piece.given is None else piece.given[3]
+
+
 def _split(piece: Piece, base: Array) -> tuple[Array, Array]:
     """Triangles (n, 3, 3) of the faces of a piece and their colours (n, 3)."""
     faces, tone = piece.solid.faces, 1.0 - 0.22 * piece.solid.tone
-    shade = (base, 0.35 * base + 0.65 * _SLATE, 0.45 * base + 0.55 * _WHITE)[piece.shade]
+    base = base if piece.given is None else 255.0 * np.array(piece.given[:3])
+    shade = (base, 0.35 * base + 0.65 * _SLATE, 0.45 * base + 0.55 * _WHITE)[piece.shade if piece.given is None else BASE]
     halves = np.stack([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]], axis=1).reshape(-1, 3, 3)
     area = np.linalg.norm(np.cross(halves[:, 1] - halves[:, 0], halves[:, 2] - halves[:, 0]), axis=1)
     some = area > 1e-9 * area.max(initial=0.0)

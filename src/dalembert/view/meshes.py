@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from dalembert.arrays import Array
 from dalembert.model import Model
-from dalembert.model.shapes import Shape
 from dalembert.view.canvas import rgb
 from dalembert.view.links import groups_of, pieces_of
-from dalembert.view.seen import seen
-from dalembert.view.solids import DRAW, Solid, solid_of_shape
+from dalembert.view.seen import Colour, colour_given, seen
+from dalembert.view.solids import Solid, solid_of_shape
 from dalembert.view.stage import BODY_COLOURS
 
 WORLD_COLOUR = "#b9c2cc"
-UNNAMED = (0.5, 0.5, 0.5, 1.0)  # the colour of geometry in a file that names none
 DARK, LIGHT = rgb("#3b4754") / 255.0, np.ones(3)
 TONE = 0.22  # how much darker the stripes are by which a round body is seen to turn
 
@@ -47,28 +45,19 @@ def meshes_of(model: Model, detail: int = 1) -> list[Mesh]:
     detail: how many times finer round pieces are.
     """
     base = [rgb(BODY_COLOURS[g % len(BODY_COLOURS)]) / 255.0 for g in groups_of(model)]
-    named = {i: [_named(s) for s in seen(body.shapes) if s.kind in DRAW] for i, body in enumerate(model.bodies)}
-    out, drawn = [], dict.fromkeys(named, 0)
+    out = []
     for piece in pieces_of(model, detail):
-        own = named[piece.body]
-        given = own[drawn[piece.body]] if own else None
-        drawn[piece.body] += 1
         colour = base[piece.body]
         shaded = (colour, 0.35 * colour + 0.65 * DARK, 0.45 * colour + 0.55 * LIGHT)[piece.shade]
-        out.append(mesh_of(piece.body, piece.solid, shaded, given))
+        out.append(mesh_of(piece.body, piece.solid, shaded, piece.given))
     for shape in seen(model.world_shapes, world=True):
         solid = solid_of_shape(shape, detail)
         if solid is not None:
-            out.append(mesh_of(-1, solid, rgb(WORLD_COLOUR) / 255.0, _named(shape)))
+            out.append(mesh_of(-1, solid, rgb(WORLD_COLOUR) / 255.0, colour_given(shape)))
     return out
 
 
-def _named(shape: Shape) -> tuple[float, ...] | None:
-    rgba = shape.extra.get("rgba")
-    return None if rgba is None or tuple(rgba) == UNNAMED else tuple(float(x) for x in rgba)
-
-
-def mesh_of(body: int, solid: Solid, colour: Array, given: tuple[float, ...] | None = None) -> Mesh:
+def mesh_of(body: int, solid: Solid, colour: Array, given: Colour | None = None) -> Mesh:
     """Triangles of a solid of a body; colour (3,) from 0 to 1; given: colour and opacity of a file."""
     corners = solid.faces[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 3)
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dalembert.model.shapes import Shape
 
 HIDDEN = 3  # groups from here on are hidden
+UNNAMED = (0.5, 0.5, 0.5, 1.0)  # the colour of geometry in a file that names none
+Colour = tuple[float, ...]
 
 
 def seen(shapes: Sequence[Shape], world: bool = False) -> list[Shape]:
@@ -23,6 +25,12 @@ def seen(shapes: Sequence[Shape], world: bool = False) -> list[Shape]:
     looks = [s for s in shapes if not _touches(s) and _group(s) < HIDDEN]
     whole = not world and any(s.kind == "mesh" for s in looks)
     return [s for s in shapes if not (looks and _touches(s) and (whole or _group(s) >= HIDDEN))]
+
+
+def colour_given(shape: Shape) -> Colour | None:
+    """Red, green, blue and opacity that a file gives, from 0 to 1; None where it names none."""
+    rgba = shape.extra.get("rgba")
+    return None if rgba is None or tuple(rgba) == UNNAMED else tuple(float(x) for x in rgba)
 
 
 def _touches(shape: Shape) -> bool:
