@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from dalembert.view import plots
+from dalembert.view.legends import add_legend
 from dalembert.view.lines import strided
 from dalembert.view.picture import COLOURS, MUTED, Picture, new_picture
 
 MOST = len(COLOURS)
+WORDY = 12  # characters of a name of which four have no room beside each other
 
 
 def plot_lagrangian(traj: Any) -> Picture:
@@ -33,7 +35,7 @@ def draw_coordinates(axes: Any, traj: Any) -> None:
         plots.line(axes, traj.t, traj.q[:, i], COLOURS[i], label=name)
     left = traj.model.n - MOST
     axes.set(title="Coordinates" if left <= 0 else f"Coordinates (without {left} more)", xlabel=plots.TIME, ylabel="q")
-    axes.legend(loc="best", ncols=4)
+    add_legend(axes, loc="best", ncols=4 if max(map(len, traj.model.names)) < WORDY else 1)
     axes.margins(y=0.15)
 
 

@@ -16,6 +16,7 @@ from dalembert.errors import OptionError, UnknownNameError, unknown_name
 from dalembert.view import contact_plots, plots, tree_plots
 from dalembert.view.bodied import has_bodies
 from dalembert.view.drift import energy_drift
+from dalembert.view.legends import look_of, short
 from dalembert.view.lines import strided
 from dalembert.view.picture import COLOURS, FAINT, MUTED, Picture, new_picture
 from dalembert.view.section import crossings
@@ -123,7 +124,7 @@ def draw_phase(axes: Any, traj: Any, of: str = "") -> None:
     points = strided(np.column_stack([x, y]))
     axes.plot(points[:, 0], points[:, 1], color=COLOURS[0], lw=0.9)
     axes.plot(x[0], y[0], "o", color=MUTED, ms=4)
-    axes.set(title=f"Phase portrait: {name}", xlabel=_with(name, unit), ylabel=_with(f"d{name}/dt", f"{unit}/s" if unit else ""))
+    axes.set(title=f"Phase portrait: {short(name)}", xlabel=_with(name, unit), ylabel=_with(f"d{name}/dt", f"{unit}/s" if unit else ""))
 
 
 def draw_section(axes: Any, traj: Any, of: str = "") -> None:
@@ -139,7 +140,7 @@ def draw_section(axes: Any, traj: Any, of: str = "") -> None:
         raise OptionError(f"panel 'section:{of}': {level!r} is no number; expected such as 'section:{name}=0.5'.") from None
     s, (x, y, unit) = _scalar(traj, "section", name)[0] - value, _scalar(traj, "section", shown)
     section = crossings(traj.t, s, np.column_stack([x, y]))
-    title = f"Section {name} = {value:g} ↑ ({len(section.t)} crossing{'' if len(section.t) == 1 else 's'})"
+    title = f"Section {short(name)} = {value:g} ↑ ({len(section.t)} crossing{'' if len(section.t) == 1 else 's'})"
     axes.set(title=title, xlabel=_with(shown, unit), ylabel=_with(f"d{shown}/dt", f"{unit}/s" if unit else ""))
     if not len(section.t):
         plots.say(axes, f"{name} never passes {value:g} upwards")
@@ -153,8 +154,7 @@ def draw_joint_curves(axes: Any, traj: Any, rates: bool) -> None:
     """Positions or rates of the joints, or of the coordinates of a Lagrangian."""
     found = scalars(traj)
     for i, (name, (x, y, _)) in enumerate(list(found.items())[: tree_plots.MOST]):
-        style = tree_plots.STYLES[i // len(COLOURS)]
-        plots.line(axes, traj.t, y if rates else x, COLOURS[i % len(COLOURS)], label=name, ls=style, lw=1.2)
+        plots.line(axes, traj.t, y if rates else x, label=name, lw=1.2, **look_of(i))
     units = sorted({unit for *_, unit in found.values() if unit}, reverse=True)
     label = ", ".join(f"{u}/s" if rates else u for u in units)
     more = "" if len(found) <= tree_plots.MOST else f" (the first {tree_plots.MOST} of {len(found)})"
@@ -171,7 +171,7 @@ def draw_control(axes: Any, traj: Any, of: str = "") -> None:
     names = traj.model.column_names("v")
     for i, k in enumerate(sorted(order)):
         name = names[k] if held.shape[1] == len(names) else f"tau{k}"
-        plots.line(axes, traj.t[1:], held[:, k], COLOURS[i % len(COLOURS)], label=name, drawstyle="steps-pre", lw=1.1)
+        plots.line(axes, traj.t[1:], held[:, k], **look_of(i), label=name, drawstyle="steps-pre", lw=1.1)
     axes.set(title="Control", xlabel=plots.TIME, ylabel="generalised force (N, N m)")
     tree_plots.legend_outside(axes)
 
@@ -184,7 +184,7 @@ def _room(values: Array, whole: Array) -> tuple[float, float]:
 
 
 def _with(name: str, unit: str) -> str:
-    return f"{name} ({unit})" if unit else name
+    return f"{short(name)} ({unit})" if unit else short(name)
 
 
 def _bodies(traj: Any) -> str:

@@ -14,6 +14,7 @@ from dalembert.lagrangian import Lagrangian
 from dalembert.model import Model, kinematics
 from dalembert.runs.as_bodies import as_bodies
 from dalembert.view.drift import energy_drift, momentum_drift, momentum_excuse
+from dalembert.view.legends import LONGEST, add_legend, look_of, short
 from dalembert.view.lines import thin
 from dalembert.view.picture import COLOURS, FIGURE_SUFFIXES, MUTED, Picture, checked_path, new_picture, save_picture, styled
 from dalembert.view.sphere import draw_space_panel
@@ -87,11 +88,11 @@ def draw_columns(ax: Any, traj: Any, which: str, title: str) -> None:
     """The columns of q or v over time, the first MOST of them."""
     names = traj.model.column_names(which)
     for i, name in enumerate(names[:MOST]):
-        ax.plot(*thin(traj.t, getattr(traj, which)[:, i]), label=name)
+        ax.plot(*thin(traj.t, getattr(traj, which)[:, i]), label=name, **look_of(i))
     ax.set_title(title if len(names) <= MOST else f"{title}: the first {MOST} of {len(names)}")
     ax.set_xlabel(TIME)
     if len(names) > 1:
-        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        add_legend(ax, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def plot_conservation(traj: Any) -> Picture:
@@ -108,7 +109,7 @@ def titles(traj: Any) -> tuple[str, str]:
     """Title and subtitle of a figure of a run."""
     step = f"h = {traj.h:g} s, t = {traj.t[0]:g} … {traj.t[-1]:g} s, {len(traj)} nodes"
     status = "" if traj.status == "ok" else f"; {traj.status[:110]}"
-    return f"{traj.model.name or 'model'}: {traj.meta['method']}", step + status
+    return f"{short(traj.model.name or 'model', 2 * LONGEST)}: {traj.meta['method']}", step + status
 
 
 def draw_energy_error(axes: Any, traj: Any) -> None:
@@ -130,9 +131,9 @@ def draw_momentum_error(axes: Any, traj: Any) -> None:
         say(axes, momentum_excuse(traj))
         return
     log_lines(axes, traj.t, curves)
-    axes.legend(loc="upper left", handlelength=1.4, borderaxespad=0.2)
+    add_legend(axes, loc="upper left", handlelength=1.4, borderaxespad=0.2)
     bottom, top = axes.get_ylim()
-    axes.set_ylim(bottom, top**1.12 * bottom**-0.12 * max(1.0, 0.35 * len(curves)))  # room for the legend
+    axes.set_ylim(bottom, top**1.12 * bottom**-0.12 * max(1.0, 0.35 * min(len(curves), MOST)))  # room for the legend
 
 
 def log_lines(axes: Any, t: Array, curves: Sequence[tuple[str, Array]]) -> None:
@@ -143,7 +144,7 @@ def log_lines(axes: Any, t: Array, curves: Sequence[tuple[str, Array]]) -> None:
         values = np.where(y > 0, y, np.nan)
         some = bool(np.isfinite(values).any())
         drawn, least = drawn or some, min(least, np.nanquantile(values, 0.005)) if some else least
-        line(axes, t, values, COLOURS[i % len(COLOURS)], label=label if some else f"{label}: exactly 0", lw=1.0)
+        line(axes, t, values, label=short(label) if some else f"{short(label)}: exactly 0", lw=1.0, **look_of(i))
     _set_time(axes, t)
     bottom, top = axes.get_ylim() if drawn else (1e-17, 1e-13)
     axes.set_ylim(max(bottom, 0.3 * least if drawn else 0.0, 1e-18), max(top, 1e-14))
@@ -218,11 +219,11 @@ def _draw_residual(axes: Any, t: Array, residual: Array, what: str) -> None:
     axes.patch.set_visible(False)
 
 
-def line(axes: Any, t: Array, y: Array, colour: str, **look: Any) -> None:
+def line(axes: Any, t: Array, y: Array, colour: str | None = None, **look: Any) -> None:
     """A curve over time, thinned; a single node as a dot."""
     if len(t) == 1:
         look = {**look, "marker": "o", "ms": 4}
-    axes.plot(*thin(t, y), color=colour, **look)
+    axes.plot(*thin(t, y), **({} if colour is None else {"color": colour}), **look)
     _set_time(axes, t)
 
 

@@ -10,13 +10,13 @@ from dalembert.arrays import Array
 from dalembert.model import Model, kinematics
 from dalembert.model.parts import Joint
 from dalembert.view import plots
+from dalembert.view.legends import STYLES, add_legend, look_of
 from dalembert.view.lines import strided
 from dalembert.view.links import still_bodies
 from dalembert.view.picture import COLOURS, Picture, new_picture
 from dalembert.view.sphere import com_paths
 from dalembert.view.stage import Stage
 
-STYLES = ("-", "--", ":")
 MOST = len(COLOURS) * len(STYLES)
 PIXELS = (780, 600)
 PATH_NODES = 1500
@@ -74,9 +74,9 @@ def draw_joints(left: Any, right: Any, traj: Any) -> None:
     curves = joint_curves(traj.model, traj.q, traj.v)
     shown = curves[:MOST]
     for i, c in enumerate(shown):
-        look = {"label": c.label, "ls": STYLES[i // len(COLOURS)], "lw": 1.2}
-        plots.line(left, traj.t, c.position, COLOURS[i % len(COLOURS)], **look)
-        plots.line(right, traj.t, c.rate, COLOURS[i % len(COLOURS)], **look)
+        look = {"label": c.label, "lw": 1.2, **look_of(i)}
+        plots.line(left, traj.t, c.position, **look)
+        plots.line(right, traj.t, c.rate, **look)
     units = sorted({c.unit for c in curves}, reverse=True)
     more = f" (the first {MOST} of {len(curves)})" if len(curves) > MOST else ""
     what = "angles" if units == ["rad"] else "positions"
@@ -92,7 +92,7 @@ def draw_angular_velocity(axes: Any, traj: Any) -> None:
     bodies = [b.name for b in traj.model.bodies if not b.massless and b.name not in still | fixed]
     for i, name in enumerate(bodies[:MOST]):
         size = np.linalg.norm(frames[name].omega, axis=1)
-        plots.line(axes, traj.t, size, COLOURS[i % len(COLOURS)], label=name, ls=STYLES[i // len(COLOURS)], lw=1.1)
+        plots.line(axes, traj.t, size, label=name, lw=1.1, **look_of(i))
     axes.set(title="Angular velocity", xlabel=plots.TIME, ylabel="|angular velocity| (rad/s)")
     legend_outside(axes)
 
@@ -121,7 +121,5 @@ def draw_machine(axes: Any, traj: Any) -> None:
 
 
 def legend_outside(axes: Any) -> None:
-    """To the right of the axes, in as many columns as it takes."""
-    entries = len(axes.get_legend_handles_labels()[0])
-    if entries:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, ncols=-(-entries // 15), handlelength=1.6)
+    """To the right of the axes."""
+    add_legend(axes, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, handlelength=1.6)

@@ -271,7 +271,7 @@ def test_bodies_that_share_a_mesh_have_the_colours_of_those_that_do_not(live, vi
 
     def colour(name):
         seen = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), dtype=float)
-        x, y = (round(c) for c in pixel(view, centre(view, name) + [0, 0, 0.2]))
+        x, y = (round(c) for c in pixel(view, np.add(centre(view, name), [0, 0, 0.2])))
         return seen[y - 2 : y + 3, x - 2 : x + 3].mean(axis=(0, 1))
 
     wait(page, lambda: np.ptp(colour("box0")) > 60 and np.ptp(colour("box2")) > 60)

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from dalembert.view.web.words import plain
+
 if TYPE_CHECKING:
     from dalembert.view.web.live_panel import LivePanel
 

@@ -8,5 +8,5 @@ _MARKS = re.compile(r"[^\w ]|_")
 
 
 def plain(text: object) -> str:
-    """Text that shows as it is: all but letters, digits and single spaces as numbers of characters, which neither Markdown nor HTML acts on."""
+    """Text that shows as it is: all but letters, digits and single spaces as numbers of characters, on which neither language acts."""
     return _MARKS.sub(lambda mark: f"&#{ord(mark[0])};", " ".join(str(text).split()))
