@@ -9,8 +9,8 @@ import dalembert as dal
 from dalembert import scenes
 from dalembert.errors import OptionError, UnknownNameError
 from dalembert.view.dark import EXCHANGE, PAGE
-from dalembert.view.panels import PANELS, scalars
-from dalembert.view.picture import COLOURS
+from dalembert.view.panels import PANELS, plot_panels, scalars
+from dalembert.view.picture import COLOURS, styled
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +136,13 @@ def test_dark_figures_are_dark_and_keep_their_curves(name, request, tmp_path):
 def test_unknown_theme_is_told(swing):
     with pytest.raises(UnknownNameError, match="did you mean 'dark'"):
         swing.plot(theme="drak")
+
+
+def test_title_and_subtitle_of_a_narrow_figure_do_not_overlap():
+    run = scenes.find("pendulum-chain").simulate(t_end=0.1)
+    with styled():
+        figure = plot_panels(run, "energy")
+        figure.draw_without_rendering()
+        first, second = (text.get_window_extent() for text in figure.texts)
+    assert not first.overlaps(second)
+    assert min(first.y0, second.y0) >= figure.axes[0].title.get_window_extent().y1

@@ -14,7 +14,7 @@ from dalembert.errors import OptionError
 from dalembert.view.drift import energy_drift, momentum_drift
 from dalembert.view.lines import strided, thin
 from dalembert.view.picture import save_picture
-from dalembert.view.plots import plot_conservation, plot_trajectory, residual_name
+from dalembert.view.plots import plot_conservation, plot_trajectory, residual_name, two_powers
 from dalembert.view.sphere import energy_levels
 
 PANELS = ["Energy error", "Momentum error", "Energy", "Angular velocity", "Solver effort"]
@@ -311,3 +311,10 @@ def test_path_on_the_momentum_sphere_is_the_body_momentum(free):
     parts = [np.array(line.get_data_3d()) for line in sphere.get_lines() if len(line.get_data_3d()[0]) == len(free)]
     drawn = np.nansum(parts, axis=0)
     assert np.allclose(drawn.T, d, atol=1e-12)
+
+
+@pytest.mark.parametrize(("low", "high"), [(2e-15, 9e-15), (5e-16, 5e-15), (1e-18, 1e-14), (3.0, 1e5), (1e-3, 1e-3)])
+def test_a_logarithmic_axis_has_two_powers_of_ten_or_more(low, high):
+    a, b = two_powers(low, high)
+    assert a <= low and b >= high
+    assert np.floor(np.log10(b) + 1e-9) - np.ceil(np.log10(a) - 1e-9) >= 1

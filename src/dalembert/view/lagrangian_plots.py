@@ -67,4 +67,4 @@ def draw_constraints(axes: Any, traj: Any) -> None:
             plots.line(axes, traj.t, values, colour, label=label if some else f"{label}: exactly 0", lw=0.9)
     axes.legend(loc="best")
     bottom, top = axes.get_ylim()
-    axes.set_ylim(max(bottom, 1e-18), max(top, 1e-14))
+    axes.set_ylim(*plots.two_powers(max(bottom, 1e-18), max(top, 1e-14)))

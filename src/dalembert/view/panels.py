@@ -23,6 +23,7 @@ from dalembert.view.section import crossings
 from dalembert.view.sphere import draw_momentum_sphere
 
 ACROSS = 3
+ABOVE = 16  # points between the sphere, whose axes have names, and its title
 OFF_SCALE = 25.0  # a limit so many times wider than the curve is said, not drawn
 
 
@@ -50,7 +51,7 @@ def plot_panels(traj: Any, names: Any) -> Picture:
             continue
         frame = picture.add_subplot(place)
         frame.set_axis_off()
-        frame.set_title("Momentum in the body")
+        frame.set_title("Momentum in the body", pad=ABOVE)
         panel.draw(picture.add_subplot(place, projection=panel.projection), traj, of)
     return picture
 

@@ -16,6 +16,7 @@ from dalembert.errors import OptionError
 
 FIGURE_SUFFIXES = (".png", ".pdf", ".svg")
 INK, MUTED, FAINT = "#22303f", "#66727f", "#d9dee4"
+NARROW = 8.0  # inches: below this title and subtitle have no room beside each other
 COLOURS = ("#1f6fb4", "#d9541a", "#2a9d6f", "#8a63b8", "#c79a1b", "#b5446e", "#35a0b8", "#7d6a58", "#5b6770", "#a3b63c")
 STYLE: Any = {
     "font.family": "sans-serif",
@@ -71,9 +72,13 @@ def new_picture(width: float, height: float, title: str = "", subtitle: str = ""
     FigureCanvasAgg(picture)
     if title:
         picture.text(0.012, 1.0 - 0.12 / height, title, ha="left", va="top", fontsize=13, fontweight="bold", color=INK)
-        picture.text(0.988, 1.0 - 0.15 / height, subtitle, ha="right", va="top", fontsize=9.5, color=MUTED)
+        below = width < NARROW and bool(subtitle)
+        place: Any = (
+            {"x": 0.012, "y": 1.0 - 0.38 / height, "ha": "left"} if below else {"x": 0.988, "y": 1.0 - 0.15 / height, "ha": "right"}
+        )
+        picture.text(**place, s=subtitle, va="top", fontsize=9.5, color=MUTED)
         engine: Any = picture.get_layout_engine()
-        engine.set(rect=(0.0, 0.0, 1.0, 1.0 - 0.42 / height), w_pad=0.08, h_pad=0.08)
+        engine.set(rect=(0.0, 0.0, 1.0, 1.0 - (0.6 if below else 0.42) / height), w_pad=0.08, h_pad=0.08)
     return picture
 
 

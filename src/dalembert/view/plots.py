@@ -147,7 +147,16 @@ def log_lines(axes: Any, t: Array, curves: Sequence[tuple[str, Array]]) -> None:
         line(axes, t, values, label=short(label) if some else f"{short(label)}: exactly 0", lw=1.0, **look_of(i))
     _set_time(axes, t)
     bottom, top = axes.get_ylim() if drawn else (1e-17, 1e-13)
-    axes.set_ylim(max(bottom, 0.3 * least if drawn else 0.0, 1e-18), max(top, 1e-14))
+    axes.set_ylim(*two_powers(max(bottom, 0.3 * least if drawn else 0.0, 1e-18), max(top, 1e-14)))
+
+
+def two_powers(low: float, high: float) -> tuple[float, float]:
+    """Ends of a logarithmic axis, wider where fewer than two powers of ten would lie between them."""
+    first, last = np.log10([low, high])
+    if np.floor(last) - np.ceil(first) >= 1.0:
+        return low, high
+    first = np.floor(first)
+    return float(10.0**first), float(10.0 ** max(np.ceil(last), first + 1.0))
 
 
 def draw_energies(axes: Any, traj: Any) -> None:
@@ -212,7 +221,7 @@ def _draw_residual(axes: Any, t: Array, residual: Array, what: str) -> None:
     line(other, t, np.where(residual > 0, residual, np.nan), COLOURS[1], lw=0.6, alpha=0.75)
     centre = np.exp(np.log(residual[residual > 0]).mean())
     low, high = other.get_ylim()
-    other.set_ylim(max(min(low, 0.1 * centre), 1e-18), max(high, 10 * centre))
+    other.set_ylim(*two_powers(max(min(low, 0.1 * centre), 1e-18), max(high, 10 * centre)))
     other.set_ylabel(what, color=COLOURS[1])
     other.spines["right"].set_visible(True)
     axes.set_zorder(other.get_zorder() + 1)  # the iterations in front

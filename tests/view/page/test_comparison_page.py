@@ -11,7 +11,7 @@ import pytest
 import dalembert as dal
 from dalembert import scenes
 from dalembert.errors import OptionError
-from dalembert.view.page.comparison import comparison_html
+from dalembert.view.page.comparison import comparison_html, sentences
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +72,11 @@ def test_a_lagrangian_has_a_page_without_replay(tmp_path):
 def test_a_page_of_another_kind_is_refused(result, tmp_path):
     with pytest.raises(OptionError, match=r"expected one of \.html"):
         result.page(tmp_path / "a.mp4")
+
+
+def test_sentences_name_the_step_where_one_stepper_has_two():
+    scene = scenes.find("pendulum-chain")
+    made = dal.compare(scene.model(), [("midpoint", 0.01), ("midpoint", 0.005)], 0.2, scene.q0, scene.v0, reference="none")
+    said = sentences(made)
+    assert [s.partition(": ")[0] for s in said[:2]] == ["midpoint, h = 0.01 s", "midpoint, h = 0.005 s"]
+    assert said[2:] == list(made.conclusion)[2:] and all(x.split(": ")[1] in comparison_html(made) for x in said[:2])

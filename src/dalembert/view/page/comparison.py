@@ -51,6 +51,16 @@ def labels(result: Any) -> list[str]:
     return [r.label if same else f"{r.label}, h = {r.h:g} s" for r in result.rows]
 
 
+def sentences(result: Any) -> list[str]:
+    """The conclusion: one sentence for each method, with its step where a stepper has several, and those about all of them."""
+    said = list(result.conclusion)
+    every = [row.label for row in result.rows]
+    for i, (row, name) in enumerate(zip(result.rows, labels(result), strict=True)):
+        if every.count(row.label) > 1:
+            said[i] = name + said[i].removeprefix(row.label)
+    return said
+
+
 def _header(result: Any) -> Markup:
     steps = sorted({r.h for r in result.rows})
     h = f"{steps[0]:g} s" if len(steps) == 1 else f"{steps[0]:g} … {steps[-1]:g} s"
@@ -70,8 +80,8 @@ def _table(result: Any) -> Markup:
         dot = tag("i", class_="dot", style=f"background:{COLOURS[i % len(COLOURS)]}")
         verdict = tag("span", row[-1], class_=f"badge {row[-1]}", title=VERDICTS.get(row[-1])) if row[-1] in VERDICTS else row[-1]
         marked.append((join([dot, row[0]]), *row[1:-1], verdict))
-    said = tag("ul", *(tag("li", line) for line in result.conclusion), class_="said") if result.is_tree else ""
-    failed = [f"{r.label}: {r.status}" for r in result.rows if r.status != "ok"]
+    said = tag("ul", *(tag("li", line) for line in sentences(result)), class_="said") if result.is_tree else ""
+    failed = [f"{name}: {r.status}" for r, name in zip(result.rows, labels(result), strict=True) if r.status != "ok"]
     notes = [tag("p", line, class_="note") for line in (*result.notes, *failed)]
     return section("What each method kept", said, table(heads, marked, "numbers"), tag("div", *notes, class_="below"), name="table")
 
