@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact.caps import FLAT
 from dalembert.kernels.contact.tables import FOREIGN, SPHERE
+from dalembert.kernels.contact.turned import turned, turned_back
 from dalembert.kernels.smallmat import axpy, cross, dot, sub
 
 ON = 1e-3  # of a cell: so near to a triangle a point is on it
@@ -111,11 +112,11 @@ def correct_normals(h, kind, cylinder, c, R, pair, point, frame, gap):
             continue
         n, p = (sign * frame[k, 0], sign * frame[k, 1], sign * frame[k, 2]), (point[k, 0], point[k, 1], point[k, 2])
         q, w = _in_axes(c, R, s, axpy(-0.5 * gap[k], n, p)), _in_axes(c, R, s, axpy(0.5 * gap[k], n, p))
-        own = _turned_back(R, s, n)
+        own = turned_back(R, s, n)
         found, on, free = possible(h, s, own, q)
         if found == own:
             continue
-        normal = _turned(R, s, found)
+        normal = turned(R, s, found)
         if gap[k] > 0.0 and not free and _rolls(kind, cylinder, R, pair[k, 1] if s == pair[k, 0] else pair[k, 0], normal):
             gap[k] = math.inf
             continue
@@ -127,25 +128,5 @@ def correct_normals(h, kind, cylinder, c, R, pair, point, frame, gap):
 
 
 @inline
-def _turned_back(R, s, d):
-    """R^T d"""
-    return (
-        R[s, 0, 0] * d[0] + R[s, 1, 0] * d[1] + R[s, 2, 0] * d[2],
-        R[s, 0, 1] * d[0] + R[s, 1, 1] * d[1] + R[s, 2, 1] * d[2],
-        R[s, 0, 2] * d[0] + R[s, 1, 2] * d[1] + R[s, 2, 2] * d[2],
-    )
-
-
-@inline
-def _turned(R, s, d):
-    """R d"""
-    return (
-        R[s, 0, 0] * d[0] + R[s, 0, 1] * d[1] + R[s, 0, 2] * d[2],
-        R[s, 1, 0] * d[0] + R[s, 1, 1] * d[1] + R[s, 1, 2] * d[2],
-        R[s, 2, 0] * d[0] + R[s, 2, 1] * d[1] + R[s, 2, 2] * d[2],
-    )
-
-
-@inline
 def _in_axes(c, R, s, p):
-    return _turned_back(R, s, (p[0] - c[s, 0], p[1] - c[s, 1], p[2] - c[s, 2]))
+    return turned_back(R, s, (p[0] - c[s, 0], p[1] - c[s, 1], p[2] - c[s, 2]))

@@ -19,6 +19,7 @@ import math
 
 from dalembert.kernels._jit import inline, kernel
 from dalembert.kernels.contact.tables import BOX, SPHERE
+from dalembert.kernels.contact.turned import turned, turned_back
 from dalembert.kernels.quat import normalise, rotate
 from dalembert.kernels.smallmat import add, axpy, cross, dot, sub
 
@@ -91,26 +92,6 @@ def _row(a, i):
 
 
 @inline
-def _to(R, i, v):
-    """R^T v"""
-    return (
-        R[i, 0, 0] * v[0] + R[i, 1, 0] * v[1] + R[i, 2, 0] * v[2],
-        R[i, 0, 1] * v[0] + R[i, 1, 1] * v[1] + R[i, 2, 1] * v[2],
-        R[i, 0, 2] * v[0] + R[i, 1, 2] * v[1] + R[i, 2, 2] * v[2],
-    )
-
-
-@inline
-def _from(R, i, v):
-    """R v"""
-    return (
-        R[i, 0, 0] * v[0] + R[i, 0, 1] * v[1] + R[i, 0, 2] * v[2],
-        R[i, 1, 0] * v[0] + R[i, 1, 1] * v[1] + R[i, 1, 2] * v[2],
-        R[i, 2, 0] * v[0] + R[i, 2, 1] * v[1] + R[i, 2, 2] * v[2],
-    )
-
-
-@inline
 def way_of(shapes, c, x, q, way, i):
     """(way of the origin of a shape in the step, angle of its turn, by how much that way is curved); way (n, 6): see `turn_planes`."""
     b = shapes.owner[i]
@@ -126,8 +107,8 @@ def way_of(shapes, c, x, q, way, i):
 def turn_plane(shapes, capsule, c, R, x, q, way, ball, other, sign, k, found):
     """Contact k of a ball with a sphere, capsule or box; sign: 1 if its normal points to the ball, else -1."""
     (own, _, bend), (theirs, angle, more) = way_of(shapes, c, x, q, way, ball), way_of(shapes, c, x, q, way, other)
-    u = _to(R, other, sub(own, theirs))
-    start = _to(R, other, sub(_row(c, ball), _row(c, other)))
+    u = turned_back(R, other, sub(own, theirs))
+    start = turned_back(R, other, sub(_row(c, ball), _row(c, other)))
     (e, radius), r = core(shapes, capsule, other), shapes.half[ball, 0]
     reach, apart = r + radius, beyond(start, e)
     if dot(u, apart) >= 0.0 or dot(apart, apart) <= reach * reach:
@@ -146,7 +127,7 @@ def turn_plane(shapes, capsule, c, R, x, q, way, ball, other, sign, k, found):
     n = (f * d[0], f * d[1], f * d[2])
     p = sub(axpy(t, u, start), d)
     gap = dot(n, sub(start, p)) - reach
-    n, surface = _from(R, other, n), add(_row(c, other), _from(R, other, axpy(radius, n, p)))
+    n, surface = turned(R, other, n), add(_row(c, other), turned(R, other, axpy(radius, n, p)))
     part = 1.0 if fixed else (0.0 if shapes.owner[ball] < 0 else 0.5)  # the point is on the side of what moves
     ahead = axpy(-r - 0.5 * gap, n, _row(c, ball))
     surface = axpy(0.5 * gap, n, surface)
