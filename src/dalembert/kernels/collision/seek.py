@@ -179,13 +179,13 @@ def turns_into(step, t, s, g_end, way, part, system, work, info, scene, room, co
 @kernel
 def inspect(step, t, s, gap, at, pace, moved, system, work, info, scene, room, counts, settings, count):
     """(status, s', gap) of an instant inside a trial step that ends open at which a contact is closed; s' = 0: none. room.trial is at s."""
+    turn = turn_of(scene, room)  # before looks move the solids
     meeting, part = crossing(scene, room, moved)
     if meeting < 0.0:
         status, inner = closed_at(step, t, part * s, system, work, info, scene, room, counts, settings, count)
         if status != OK or inner < -settings[TOL]:
             return status, part * s, inner
     if gap < 2.0 * pace:
-        turn = turn_of(scene, room)
         if turn > TURN:
             part = max(TURN / turn, LEAST_PART)
             status, inside, inner = turns_into(step, t, s, gap, pace, part, system, work, info, scene, room, counts, settings, count)
