@@ -47,6 +47,31 @@ def test_an_error_of_order_two_asks_for_a_step_as_its_square_root():
     np.testing.assert_allclose(np.log10(found[0] / found[1]), 1.0, atol=0.15)  # two steps of the list, and terms of h^4
 
 
+@pytest.mark.parametrize("scan", [False, True])
+def test_ctrl_c_keeps_what_is_known(scan):
+    """What is told encloses what the whole search finds; before the first answer there is nothing to tell."""
+    samples = {"k": K, "q0": np.ones((4, 1)), "v0": np.ones((4, 1))}
+    given = {"stepper": "verlet", "h": (0.05, 3.0), "t_end": 30.0, "per_doubling": 8, "scan": scan}
+    whole, calls = thresholds(oscillator(), samples, passes=bounded, **given), []
+
+    def impatient(study, most):
+        calls.append(len(study))
+        if len(calls) > most:
+            raise KeyboardInterrupt
+        return bounded(study)
+
+    found = thresholds(oscillator(), samples, passes=lambda study: impatient(study, 5), **given)
+    assert found.interrupted and "interrupted" in found.text and found.runs < whole.runs
+    known = np.isfinite(found.passed)
+    np.testing.assert_array_equal(found.passed[known], whole.passed[known])
+    assert known.any(axis=1).all()
+    assert np.all((found.h <= whole.h) | np.isnan(found.h)) and np.all((found.fails >= whole.fails) | np.isnan(found.fails))
+    assert not whole.interrupted and np.isfinite(found.h).any() | np.isfinite(found.fails).any()
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        thresholds(oscillator(), samples, passes=lambda study: impatient(study, 0), **given)
+
+
 def test_all_pass_and_none_passes():
     samples = {"q0": [[1.0], [2.0]]}
     found = thresholds(oscillator(), samples, "midpoint", h=(0.1, 0.5), t_end=1.0)

@@ -5,6 +5,8 @@
 Bisection over j, sample by sample; samples that try the same step run together. It finds a step that passes, h, and the next larger of the
 list that does not, `fails`. Where smaller steps do not always pass if larger ones do, that is one such place of several; `scan=True` runs
 all steps of the list, and `h` is then the largest one below which all pass.
+
+Ctrl-C ends the search with what it knows: `h` and `fails` enclose the threshold, with steps between them that were not tried.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ class Thresholds:
     """h (n,): largest step that passed, NaN where none of the list did; fails (n,): the next larger one, NaN where all passed.
 
     steps: the list, from large to small. passed (n, steps): 1, 0, NaN where it was not run. runs: how many there were.
+    interrupted: by Ctrl-C, so that steps between h and fails, or below h, may be untried.
     """
 
     samples: Samples
@@ -39,6 +42,7 @@ class Thresholds:
     passed: np.ndarray
     runs: int
     title: str = ""
+    interrupted: bool = False
 
     @property
     def text(self) -> str:
@@ -49,7 +53,9 @@ class Thresholds:
             low, middle, high = np.quantile(known, (0.05, 0.5, 0.95))
             lines.append(f"  largest step that passes: median {middle:.4g} s, from {low:.4g} to {high:.4g} s in nine of ten")
         all_pass, none = int((self.h == self.steps[0]).sum()), int(np.isnan(self.h).sum())
-        lines.append(f"  {all_pass} pass with the largest, {none} with none; {self.runs} runs")
+        lines.append(f"  {all_pass} pass with the largest, {none} with none{' that ran' * self.interrupted}; {self.runs} runs")
+        if self.interrupted:
+            lines.append("  interrupted: h and fails enclose the thresholds; steps between them were not tried")
         return "\n".join(lines)
 
     def to_pandas(self) -> Any:
@@ -94,11 +100,16 @@ def thresholds(
         raise OptionError("thresholds: save is for one study; expected none.")
     counts = _counts(h, t_end, checks.whole("thresholds: per_doubling", per_doubling, 1))
     search = _Search(build, wanted, stepper, float(t_end), passes, given, counts)
-    if scan:
-        for j in range(len(counts)):
-            search.run(j, np.arange(len(wanted)))
-    else:
-        search.bisect()
+    try:
+        if scan:
+            for j in range(len(counts)):
+                search.run(j, np.arange(len(wanted)))
+        else:
+            search.bisect()
+    except KeyboardInterrupt:
+        if not search.runs:
+            raise
+        return search.result(interrupted=True)
     return search.result()
 
 
@@ -149,13 +160,15 @@ class _Search:
                 good = self.passed[index, j] == 1.0
                 high[index[good]], low[index[~good]] = j, j
 
-    def result(self) -> Thresholds:
-        """The largest step below which all that were run pass."""
-        bad = self.passed == 0.0
-        last_bad = np.where(bad.any(axis=1), bad.shape[1] - 1 - np.argmax(bad[:, ::-1], axis=1), -1)
+    def result(self, interrupted: bool = False) -> Thresholds:
+        """The largest step that passed below the last one that did not."""
+        bad, after = self.passed == 0.0, np.arange(len(self.steps))
+        last_bad = np.where(bad.any(axis=1), len(self.steps) - 1 - np.argmax(bad[:, ::-1], axis=1), -1)
+        good = (self.passed == 1.0) & (after > last_bad[:, None])
         padded = np.concatenate([self.steps, [np.nan]])
+        h = padded[np.where(good.any(axis=1), np.argmax(good, axis=1), -1)]
         fails = np.where(last_bad >= 0, padded[last_bad], np.nan)
-        return Thresholds(self.samples, padded[last_bad + 1], fails, self.steps, self.passed, self.runs, self.title)
+        return Thresholds(self.samples, h, fails, self.steps, self.passed, self.runs, self.title, interrupted)
 
 
 def _told(passes: Criterion, study: Study) -> np.ndarray:
