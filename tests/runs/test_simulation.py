@@ -161,6 +161,30 @@ def test_a_run_with_two_steps_is_not_resumed(tmp_path):
         dal.resume(tmp_path / "two.h5", 1.0)
 
 
+def test_changes_that_are_posted_while_the_machine_is_changed_are_called():
+    """Another thread posts all the time; an edit takes a good part of a millisecond. Each change is called once, in its order."""
+    sim = dal.Simulation(rods(), "midpoint", h=0.001, keep=0, **START)
+    called, posted, done = [], 0, threading.Event()
+
+    def post():
+        nonlocal posted
+        while not done.is_set():
+            sim.post(lambda _, k=posted: called.append(k))
+            posted += 1
+            time.sleep(2e-5)
+
+    poster = threading.Thread(target=post)
+    poster.start()
+    for k in range(100):
+        with sim.edit() as m:
+            m.set_values({"gravity": (0.0, 0.0, -9.0 - 0.01 * k)})
+        sim.step()
+    done.set()
+    poster.join()
+    sim.step(0)
+    assert posted > 100 and called == list(range(posted)) and sim.waiting == 0
+
+
 def test_another_thread_reads_whole_states_and_posts_changes():
     """The reader compares every state that it sees with the run computed alone."""
     alone = dal.simulate(rods(), "midpoint", h=0.001, t_end=3.0, **START)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -79,7 +78,6 @@ class Acting(Simulated):
         self._pushed = False  # something acts during the next call of step
         self._acting = False  # something acted during the last one, and is still held
         self._steered = control is not None  # once anything has acted, the run has a control, and keeps an account of it
-        self._posted = deque()
         self._segments = []  # before the current one
         asked = bool(plan.functions) and not plan.evaluates_functions  # functions of Python, asked at every node
         self._compiled = plan.stepper.engine_name == "compiled" and not asked

@@ -83,13 +83,13 @@ class Changing(Acting):
     def _renew(self, machine: Any, plan: Plan, control: Any, carried: Callable[[Engine], None]) -> None:
         """Another run in place of the one that is there, which becomes a segment. carried(engine): puts an engine where the old one is."""
         applied, was, steered = self._applied, self.model, self._steered or control is not None
-        kept = self._posted, self._past()
+        past = self._past()
         self._prepare(machine, plan, control)
         self._steered = steered
         engine = self._engine(plan, self._acts())
         carried(engine)
         self._begin(plan, engine)
-        self._posted, self._segments = kept
+        self._segments = past
         self._forget_segments()
         self._apply_again(applied, was)
 
@@ -122,3 +122,8 @@ class Changing(Acting):
         if not callable(change):
             raise OptionError(f"post: {change!r} is not a function change(sim).")
         self._posted.append(change)
+
+    @property
+    def waiting(self) -> int:
+        """How many changes were posted and have not been called."""
+        return len(self._posted)

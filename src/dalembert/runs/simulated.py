@@ -24,7 +24,7 @@ class Simulated:
     """The parts of a simulation. Those in the second paragraph are made anew for another machine or stepper (`Acting._prepare`).
 
     keep: nodes for `trajectory()`. _given: arguments of the simulation; _options: of its plan, those of the stepper among them. _posted:
-    changes that wait for the next step. _segments: trajectories before the current one.
+    changes that wait for the next step, made once: other threads add to it at any time. _segments: trajectories before the current one.
 
     model: the machine as its user knows it; _whole: as it was given, with what is ignored; _cut: what runs, where it runs in coordinates of
     its bodies, or None. _pending, _push: generalised force, and force on bodies, during the next call of `step`; _applied: what makes up

@@ -8,6 +8,7 @@ here            beginning, pickling, steps
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,7 @@ class Simulation(Changing):
             **stepper_options,
         )  # fmt: skip
         self._options = dict(compose=compose, ignore=plan.ignore, **stepper_options)
+        self._posted = deque()
         self._prepare(as_system(m, "Simulation").frozen(), plan, control)
         engine = self._engine(plan, self._acts())
         engine.start(*start)
@@ -195,6 +197,7 @@ class Simulation(Changing):
     def __setstate__(self, saved: dict[str, Any]) -> None:
         given = self._given = saved["given"]
         self.keep = given["keep"]
+        self._posted = deque()
         self._options = {k: x for k, x in given.items() if k not in ("stepper", "h", "q0", "v0", "control", "keep")}
         plan = Plan.of(saved["model"], given["stepper"], given["h"], call="Simulation", **self._options)
         self._prepare(saved["model"].frozen(), plan, given["control"])

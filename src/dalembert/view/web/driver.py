@@ -52,7 +52,7 @@ class Driver:
         self.kicks: deque[tuple[str, Array]] = deque()
         self.pace = Pace()
         self.single = 0  # steps that were asked for one by one
-        self._waiting, self._ended, self._wake = 0, threading.Event(), threading.Event()
+        self._ended, self._wake = threading.Event(), threading.Event()
         self.fresh = threading.Event()  # set at every tick: there may be something new to show
         self._gauges, self._gauged, self._gauged_of = Gauges(), 0.0, ""  # numbers, when they were read, and of which stepper
         self.snapshot = self._look()
@@ -91,7 +91,6 @@ class Driver:
         done = threading.Event()
 
         def guarded(sim: Any) -> None:
-            self._waiting -= 1
             try:
                 change(sim)
                 self.said = ""
@@ -100,7 +99,6 @@ class Driver:
             finally:
                 done.set()
 
-        self._waiting += 1
         self.sim.post(guarded)
         self._wake.set()
         return done
@@ -138,7 +136,7 @@ class Driver:
         n, self.single = (self.single, 0) if not self.trouble else (0, 0)
         if n:
             self._steps(n)
-        elif self._waiting:
+        elif self.sim.waiting:
             self._call(0)
 
     def _stop(self, error: Exception) -> None:
@@ -149,10 +147,10 @@ class Driver:
     def _tick(self, began: float) -> None:
         h = float(self.sim.h)
         due = self.pace.due(began, self.speed, h)
-        if not due and self._waiting:
+        if not due and self.sim.waiting:
             self._call(0)
         while due > 0 and self.playing and not self._ended.is_set():
-            n = 1 if self.drag or self.kicks or self._waiting else min(due, max(int(SLICE / self.pace.step_time), 1))
+            n = 1 if self.drag or self.kicks or self.sim.waiting else min(due, max(int(SLICE / self.pace.step_time), 1))
             self._steps(n)
             due -= n
             if time.perf_counter() - began > BUDGET:
