@@ -74,11 +74,11 @@ def test_an_elastic_ball_keeps_its_energy_over_many_bounces(base):
     assert (traj.account["impacts"] <= 1e-12).all()
 
 
-@pytest.mark.slow
-def test_an_elastic_ball_keeps_its_energy_over_a_hundred_thousand_bounces():
-    traj = dal.simulate(ball(), h=0.2, t_end=90400.0, q0=[1.0], every=1000)
+def test_an_elastic_ball_keeps_its_energy_over_twenty_thousand_bounces():
+    """A hundred thousand: the ball of tests/collision."""
+    traj = dal.simulate(ball(), h=0.2, t_end=18200.0, q0=[1.0], every=1000)
     n = len(of_kind(traj, IMPACT))
-    assert n > 100_000
+    assert n > 20_000
     assert np.abs(traj.energy / G - 1).max() < 4 * n * np.finfo(float).eps
 
 

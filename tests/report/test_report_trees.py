@@ -258,8 +258,9 @@ def test_loops_stay_closed(name, method):
     found = dal.scenes.find(name).simulate(stepper=method).report()["loops"]
     assert found.verdict == "pass", found.text
     assert found.measured < 1e-12
-    # 1e-10 of what a row moves in one step; the fastest joints are those of n-four-bar, measured: 3.9e-11 there, 8.6e-12 elsewhere
-    assert found.limit < (5e-11 if name == "n-four-bar" else 1.1e-11)
+    # 1e-10 of what a row moves in one step; which row is nearest to its limit is a matter of round-off. Largest limits of any row,
+    # measured: 3.9e-11 for n-four-bar, whose joints are the fastest, 1.4e-11 elsewhere
+    assert found.limit < (5e-11 if name == "n-four-bar" else 1.8e-11)
 
 
 @pytest.mark.parametrize("name", ["knife-edge", "chaplygin-sleigh", "rolling-disk", "upright-disk", "snakeboard"])

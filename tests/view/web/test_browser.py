@@ -245,19 +245,20 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_names_of_models_and_bodies_are_shown_as_they_are(live, replay, visit, name):
-    body = name.replace("/", ":")  # names of bodies have no slash
-    named = dal.Model(name)
-    named.add_body(body, 1.0, (1, 1, 1), shapes=boxes(1).bodies[0].shapes)
+def test_names_of_models_and_bodies_are_shown_as_they_are(live, replay, visit):
+    named, bodies = dal.Model(" ".join(NAMES)), [name.replace("/", ":") for name in NAMES]  # names of bodies have no slash
+    for k, body in enumerate(bodies):
+        named.add_body(body, 1.0, (1, 1, 1), pose=((0.0, 0.6 * k, 0.0), (1, 0, 0, 0)), shapes=boxes(1).bodies[0].shapes)
     again = replay(dal.simulate(named, "spook", h=0.01, t_end=0.05))
     page = visit(again)
-    page.get_by_text(name, exact=False).first.wait_for()
+    for name in NAMES:
+        page.get_by_text(name, exact=False).first.wait_for()
     seen = live(dal.Simulation(named, "spook", h=0.01, keep=0))
     second = visit(seen)
     press(second, "act", lambda: second.get_by_text("Drag a body").is_visible(), role="tab")
-    seen.choose(body)
-    second.get_by_text(body, exact=False).first.wait_for()
+    for body in bodies:
+        seen.choose(body)
+        second.get_by_text(f"Chosen: {body}", exact=False).first.wait_for()
     for opened in (page, second):
         assert opened.evaluate("() => window.pwn") is None and opened.locator("iframe").count() == 0
         assert opened.complaints == []
