@@ -24,7 +24,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve()
 LIMIT = 1.03
-SECONDS = 0.15  # CPU time of a timed run, about
+SECONDS = 0.15  # CPU time that is taken at once, about
+LONGEST = 10_000  # steps of a run: explicit Euler lives no longer
 BODIES = (
     "euler", "tln", "cayley", "moser-veselov", "moser-veselov-cayley", "moser-veselov-explicit", "quaternion", "quaternion-linear",
     "stabilized-euler", "bobenko-suris",
@@ -71,7 +72,7 @@ def build(dal: Any) -> dict[str, tuple[Any, float, dict[str, Any]]]:
 
 
 def work(source: str) -> None:
-    """Answer lines {"system", "stepper", "steps"} with CPU seconds, or with why not."""
+    """Answer lines {"system", "stepper", "steps", "runs"} with CPU seconds, or with why not."""
     sys.path.insert(0, source)
     warnings.simplefilter("ignore")
     answers = os.fdopen(os.dup(1), "w")  # what the library prints goes elsewhere
@@ -84,7 +85,8 @@ def work(source: str) -> None:
         m, h, start = known[asked["system"]]
         try:
             began = time.process_time()
-            dal.simulate(m, asked["stepper"], h=h, t_end=asked["steps"] * h, every=asked["steps"], progress=False, **start)
+            for _ in range(asked["runs"]):
+                dal.simulate(m, asked["stepper"], h=h, t_end=asked["steps"] * h, every=asked["steps"], progress=False, **start)
             answer: Any = time.process_time() - began
         except Exception as error:  # a benchmark tells and goes on
             answer = f"{type(error).__name__}: {error}"
@@ -105,10 +107,11 @@ class Version:
             stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )  # fmt: skip
 
-    def ask(self, system: str, stepper: str, steps: int) -> float | str:
-        """CPU seconds of so many steps, or why there are none."""
+    def ask(self, system: str, stepper: str, steps: int, runs: int = 1) -> float | str:
+        """CPU seconds of runs of so many steps, or why there are none."""
         assert self.process.stdin and self.process.stdout
-        print(json.dumps({"system": system, "stepper": stepper, "steps": steps}), file=self.process.stdin, flush=True)
+        what = {"system": system, "stepper": stepper, "steps": steps, "runs": runs}
+        print(json.dumps(what), file=self.process.stdin, flush=True)
         line = self.process.stdout.readline()
         return json.loads(line) if line else "the process ended"
 
@@ -124,41 +127,38 @@ def versions(*folders: Path) -> Iterator[list[Version]]:
             one.process.kill()
 
 
-def compare(both: list[Version], system: str, stepper: str, steps: int, rounds: int) -> list[float]:
+def compare(both: list[Version], system: str, stepper: str, steps: int, runs: int, rounds: int) -> list[float]:
     """Least CPU seconds per step of both."""
     few, many = [[1e9, 1e9] for _ in range(2)]
     for _ in range(rounds):
         for k, one in enumerate(both):
-            few[k] = min(few[k], float(one.ask(system, stepper, 1)))
-            many[k] = min(many[k], float(one.ask(system, stepper, steps)))
-    return [(b - a) / (steps - 1) for a, b in zip(few, many, strict=True)]
+            few[k] = min(few[k], float(one.ask(system, stepper, 1, runs)))
+            many[k] = min(many[k], float(one.ask(system, stepper, steps, runs)))
+    return [(b - a) / (runs * (steps - 1)) for a, b in zip(few, many, strict=True)]
 
 
-def enough(both: list[Version], system: str, stepper: str) -> int | str:
-    """Steps that take about SECONDS; or why a version has none. Compiles what they need."""
-    for one in both:
-        found = one.ask(system, stepper, 100)
-        if isinstance(found, str):
-            return found
-    steps = 100
-    while steps < 400_000:
-        seconds = both[0].ask(system, stepper, steps)
-        if isinstance(seconds, str):
-            return seconds if steps == 100 else steps // 2
-        if seconds > 0.5 * SECONDS:
-            break
-        steps *= 2
-    return steps
+def enough(both: list[Version], system: str, stepper: str) -> tuple[int, int] | None:
+    """(steps, runs) that take about SECONDS; None where a version knows no such run. Compiles what they need."""
+    if any(isinstance(one.ask(system, stepper, 100), str) for one in both):
+        return None
+    steps, seconds = 100, both[0].ask(system, stepper, 100)
+    while steps < LONGEST and isinstance(seconds, float) and seconds < 0.5 * SECONDS:
+        steps, seconds = 2 * steps, both[0].ask(system, stepper, 2 * steps)
+    if isinstance(seconds, str):
+        steps, seconds = steps // 2, both[0].ask(system, stepper, steps // 2)
+    assert isinstance(seconds, float)
+    return steps, max(1, round(SECONDS / seconds))
 
 
 def judge(both: list[Version], system: str, stepper: str, rounds: int) -> bool | None:
     """Print a row; False: slower, None: not known to both."""
-    steps = enough(both, system, stepper)
-    if isinstance(steps, str):
+    found = enough(both, system, stepper)
+    if found is None:
         return None
-    before, after = compare(both, system, stepper, steps, rounds)
+    steps, runs = found
+    before, after = compare(both, system, stepper, steps, runs, rounds)
     if after > LIMIT * before:
-        before, after = compare(both, system, stepper, 4 * steps, rounds)
+        before, after = compare(both, system, stepper, steps, 4 * runs, rounds)
     slower = after > LIMIT * before
     words = f"  {system:20} {stepper:24} {1e6 * before:10.3f} {1e6 * after:10.3f} {after / before:7.2f}{'  SLOWER' if slower else ''}"
     print(words, flush=True)

@@ -22,7 +22,7 @@ import scipy.integrate
 from dalembert.arrays import Array
 from dalembert.kernels.loop import LOG_COLUMNS
 from dalembert.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
-from dalembert.lagrangian.index_reduced import NotFinite, RightHandSide, finite
+from dalembert.lagrangian.index_reduced import NotFinite, RightHandSide
 from dalembert.runs.controls import sample
 from dalembert.runs.engines import Chunk, Into, times
 
@@ -113,23 +113,25 @@ class ScipyEngine:
         """To the next node. A failure, and a request to stop on the way, leave the state as it was."""
         before, t, end = self._y, self.time, self.t0 + (self.steps + 1) * self.h
         try:
-            y = self._reach(before, t, end, stop)
+            row = self._reach(before, t, end, stop)
         except NotFinite:
             self._solver = None
             return NOT_FINITE
-        if y is None and self._solver.status == "failed":
+        if row is None and self._solver.status == "failed":
             self._solver = None
             return NOT_CONVERGED
-        if y is None:
+        if row is None:
             return OK
-        if not finite(y):
+        if not math.isfinite(row[0]):
             return NOT_FINITE
-        self._record(before, y, t, end)
+        if self.use_ledger or self.rhs.multiplier_count:
+            self._complete(row, before, t, end)
+        self.state = row
         self.steps += 1
         return OK
 
     def _reach(self, y: Array, t: float, end: float, stop: Callable[[], bool]) -> Array | None:
-        """The solution at the next node; None where the solver gives up, or has not come there when it shall stop."""
+        """The state of the next node; None where the solver gives up, or has not come there when it shall stop."""
         if self._solver is None:
             self._begin(y, t, end)
         if not self._ahead:
@@ -139,18 +141,28 @@ class ScipyEngine:
                 self._dense = None
                 if solver.status == "failed" or stop():
                     return None
-            self._ahead = self._nodes_reached(solver, forward, end)
+            self._ahead = list(self._rows(y, self._nodes_reached(solver, forward, end))[::-1])
         return self._ahead.pop()
 
-    def _nodes_reached(self, solver: Any, forward: float, end: float) -> list[Array]:
-        """The solution at the next nodes that the solver has reached or passed, last one first."""
+    def _nodes_reached(self, solver: Any, forward: float, end: float) -> Array:
+        """The solution at the next nodes that the solver has reached or passed, a row each."""
         if solver.t == end:
-            return [solver.y.copy()]
+            return np.array(solver.y[None, :])
         if self._dense is None:
             self._dense = solver.dense_output()
         count = min(int((solver.t - end) / self.h) + 2, NODES)
         ends = self.t0 + (self.steps + 1 + np.arange(count)) * self.h
-        return list(self._dense(ends[forward * (solver.t - ends) >= 0]).T[::-1])
+        return np.asarray(self._dense(ends[forward * (solver.t - ends) >= 0]).T)
+
+    def _rows(self, before: Array, reached: Array) -> Array:
+        """States of nodes, but for multipliers and account; NaN throughout where a number is not finite."""
+        n = self.model.n
+        rows = np.zeros((len(reached), len(self.state)))
+        rows[:, : 2 * n] = reached
+        rows[:, 2 * n : 3 * n] = np.diff(reached[:, :n], axis=0, prepend=before[None, :n]) / self.h
+        rows[:, len(self.state) - n :] = self.rhs.held
+        rows[~np.isfinite(reached).all(axis=1)] = math.nan
+        return rows
 
     def _begin(self, y: Array, t: float, end: float) -> None:
         """A new solver, without end but where a control changes at the next node. Its first step is no longer than h."""
@@ -162,14 +174,15 @@ class ScipyEngine:
         self._solver = self.method(self.rhs, t, y.copy(), bound, first_step=first, **given, **jacobian)
         self._dense, self._ahead = None, []
 
-    def _record(self, before: Array, y: Array, t: float, end: float) -> None:
-        n = self.model.n
-        tail = len(self.state) - self.rhs.ledger_count - n
-        ledger = self.state[tail : tail + self.rhs.ledger_count]
+    def _complete(self, row: Array, before: Array, t: float, end: float) -> None:
+        """Multipliers of a node, and the account up to it by the trapezoidal rule."""
+        n, y = self.model.n, row[: 2 * self.model.n]
+        tail = len(row) - self.rhs.ledger_count - n
+        row[3 * n : tail] = self.rhs.multipliers(end, y) if self.rhs.multiplier_count else 0.0
+        account = slice(tail, tail + self.rhs.ledger_count)
+        row[account] = self.state[account]
         if self.use_ledger:
-            ledger = ledger + 0.5 * self.h * (self.rhs.ledger(t, before) + self.rhs.ledger(end, y))
-        mu = self.rhs.multipliers(end, y) if self.rhs.multiplier_count else np.zeros(0)
-        self.state = np.concatenate([y, (y[:n] - before[:n]) / self.h, mu, ledger, self.rhs.held])
+            row[account] += 0.5 * self.h * (self.rhs.ledger(t, before) + self.rhs.ledger(end, y))
 
     def unpack(self, states: Array) -> dict[str, Array]:
         """q, v, mean velocity of the interval before, multipliers of the node, control, work, impulse along each symmetry."""
