@@ -44,14 +44,19 @@ def test_a_thousand_collisions_keep_the_energy_in_a_band(chain, reflection, band
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("reflection", "band"), [("nodal", 2.5e-3), ("variational", 2.2e-2)])
-def test_three_thousand_collisions_with_steps_twice_as_long(chain, reflection, band):
-    """h = 0.2. Seen before, by another program: nodal .99894 to 1.00107, with the energy condition .98937 to 1.00108; twice that here, as
-    the motion is chaotic and the energy condition lets energy diffuse."""
+@pytest.mark.parametrize(("reflection", "seen"), [("nodal", 1.07e-3), ("variational", 1.063e-2)])
+def test_three_thousand_collisions_with_steps_twice_as_long(chain, reflection, seen):
+    """h = 0.2. Seen before, by another program: nodal .99894 to 1.00107, with the energy condition .98937 to 1.00108. The motion is
+    chaotic, and energy diffuses: of 13 neighbours the nodal extremes were .9 to 3.2 thousandths. So the middle one of three neighbours is
+    judged, by three times what was seen."""
     m, v0 = chain
-    traj = dal.simulate(m, "collision", h=0.2, t_end=140_000, v0=v0, reflection=reflection, every=50)
-    assert len(traj.events.rows) > 2500
-    assert np.abs(traj.energy / traj.energy[0] - 1).max() < band
+    changes = []
+    for k in range(3):
+        q0, v = m.assemble(m.neutral(), v0 + 1e-9 * k * np.eye(12)[0])
+        traj = dal.simulate(m, "collision", h=0.2, t_end=140_000, q0=q0, v0=v, reflection=reflection, every=50)
+        assert len(traj.events.rows) > 2500
+        changes.append(np.abs(traj.energy / traj.energy[0] - 1).max())
+    assert np.median(changes) < 3 * seen, changes
 
 
 @pytest.mark.slow

@@ -20,16 +20,21 @@ import math
 
 from dalembert.kernels._jit import ARRAY, BOOL, INT, REAL, VOID, far, inline, kernel
 from dalembert.kernels.full_pivot import apply, eliminate
+from dalembert.kernels.tree.constraint_layout import ROW_LINK_A, ROW_LINK_B, ROW_SIZE
 from dalembert.kernels.tree.constraints import constraint_rows, first_drive
 from dalembert.kernels.tree.kinematics import place, sweep, world
 from dalembert.kernels.tree.layout import (
     AT_CALL,
+    AT_CONSTRAINTS,
     AT_LOADS,
     AT_V,
     LOADS,
+    P_W,
+    SCRATCH,
     VEL,
 )
 from dalembert.kernels.tree.load_layout import GROUP_SIZE, LENGTH, ROW, ROW_DAMPING, ROW_STIFFNESS, STRIDE, call_row
+from dalembert.kernels.tree.record import record
 from dalembert.kernels.tree.variational.factor import factor, solve
 from dalembert.kernels.tree.variational.layout import FIRST, SIDE_SIZE, places
 from dalembert.kernels.tree.variational.linear import solve_any
@@ -60,6 +65,17 @@ def rows_at(system, work, q, g, G):
         at = last
 
 
+@inline
+def reach(system, work):
+    """Largest coordinate of the links that constraints join, at least 1 (m)."""
+    most = 1.0
+    for k in range(2 * places(system).m):
+        link = int(system[int(system[AT_CONSTRAINTS]) + k // 2 * ROW_SIZE + (ROW_LINK_A if k % 2 == 0 else ROW_LINK_B)])
+        for i in range(3 if link >= 0 else 0):
+            most = max(most, abs(work[record(0, link, SCRATCH) + P_W + i]))
+    return most
+
+
 @kernel
 def begin(system, work):
     """Rows at the first node, no impulse yet."""
@@ -70,6 +86,7 @@ def begin(system, work):
         work[s.gap + r] = 0.0
     work[s.later], work[s.solved] = 0.0, 0.0
     rows_at(system, work, s.q_old, s.right, s.rows_old)
+    work[s.reach] = reach(system, work)
     for i in range(s.total * s.nv):
         work[s.rows_new + i] = work[s.rows_old + i]
 

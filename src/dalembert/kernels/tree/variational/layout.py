@@ -91,6 +91,7 @@ STEP = Layout(
     Part("usual", 1, "rank of the small matrix of a step that was found beside a position too"),
     Part("usual_node", 1, "the same of the matrix of a node"),
     Part("lift", 1, "by how much the small matrix lifts round-off of positions: far near singular positions"),
+    Part("reach", 1, "largest coordinate of the links that constraints join, at least 1 (m): positions are known to its round-off"),
     Part("gain", 1, "kinetic energy that the forces of a doubtful step give (J)"),
     Part("gain_noise", 1, "and its round-off"),
     Part("touched", 1, "1: a limit pushes in this step"),

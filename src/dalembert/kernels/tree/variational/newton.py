@@ -69,7 +69,7 @@ def newton(h, system, state, work, info, careful):
     nv, both, bound = s.nv, s.end - s.first == 2, s.total != 0
     renew, finished, careful = True, s.max_iterations < 0, careful and not bound
     part, before, least, lifted = 1.0, 0.0, 0.0, 0.0
-    noise = max(EPS / abs(h), TINY) if bound else TINY  # residuals of constraints are known to round-off of positions
+    noise = max(EPS * work[s.reach] / abs(h), TINY) if bound else TINY  # residuals of constraints are known to round-off of positions
     work[s.touched] = 0.0
     for iteration in range(s.max_iterations + 1):
         residual(h, system, work, iteration > 0, finished)
@@ -113,7 +113,7 @@ def newton(h, system, state, work, info, careful):
         if bound:  # the small matrix is kept, and what it misses shrinks at its own rate
             rate = max(rate, SLOWEST)
             lifted = LIFTED * noise * work[s.lift] if iteration > 0 else 0.0
-        still = stagnates(rate, iteration, change, before, size, lifted)
+        still = stagnates(rate, change, before, size, lifted)
         if still and iteration > 0 and not bound:
             state[n.noise] = min(change, before) / size
         allowed = s.tol * size + noise + (0.0 if bound or careful else QUIET * state[n.noise] * size)
