@@ -266,6 +266,18 @@ def test_thirty_links_are_quick(rods):
     assert advice.h_newton > 1e-4
 
 
+def test_large_machines_are_refused_in_words_also_where_their_run_fails(rods):
+    """Bounds of 200 links would take 100 GB: the sentence of a run that failed must not try."""
+    m = rods(200)
+    with pytest.raises(UnsupportedError, match="200 velocities.*at most 50"):
+        advise_tree(m, np.zeros(200), np.zeros(200))
+    with pytest.raises(UnsupportedError, match="200 velocities"):
+        simulate(m, "trapezoidal", h="auto", t_end=1.0, v0=np.ones(200))
+    rng = np.random.default_rng(0)
+    failed = simulate(m, "trapezoidal", h=1.0, t_end=2.0, v0=30 * rng.normal(size=200), rescue=False, on_fail="return")
+    assert "Try a smaller h" in failed.status
+
+
 def test_advice_scales_with_the_speed(rods):
     """Without gravity only h v matters; up to speeds whose cubes are still numbers."""
     m, q, v = rods(3, gravity=0.0), [0.1, 0.2, 0.3], np.array([1.0, -2.0, 1.5])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NEWTON = ("(41)", "sharper", "local")
 FASTEST = 1e60  # cubes of velocities are formed
+MOST = 50  # velocities: bounds of all second derivatives of the mass matrix are n^4 numbers, 5 s and 0.4 GB for 50, 47 s and 3.4 GB for 100
 REGULAR = ("(32)", "regular")
 
 
@@ -36,8 +37,17 @@ class State:
     constants: list[Constants]
 
 
+def refuse_large(model: Model) -> None:
+    """UnsupportedError where the bounds would take too much memory and time."""
+    if model.nv > MOST:
+        raise UnsupportedError(
+            f"{model!r} has {model.nv} velocities; step sizes are bounded for machines of at most {MOST} (the bounds take n^4 numbers)."
+        )
+
+
 def fixed_constants(model: Model) -> list[Constants] | None:
     """Constants that hold at all states; None if the model has joints other than hinges."""
+    refuse_large(model)
     if any(j.kind not in ("fixed", "revolute", "universal") for j in model.joints):
         return None
     tree = dense_tree(model)
@@ -46,6 +56,7 @@ def fixed_constants(model: Model) -> list[Constants] | None:
 
 def state_of(model: Model, q: Array, v: Array, control: Array, constants: list[Constants] | None = None) -> State:
     """Free and spherical joints are unfolded near q. constants: if known."""
+    refuse_large(model)
     if np.max(np.abs(v), initial=0.0) > FASTEST:
         raise OptionError(
             f"v has an entry of size {np.max(np.abs(v)):.3g}; expected at most {FASTEST:g}, so that energies are finite numbers."
