@@ -29,6 +29,8 @@ import numpy as np
 from trees import chain, chain_mujoco
 
 import dalembert as dal
+from dalembert.ensembles.cluster import connected
+from dalembert.errors import UnsupportedError
 
 Judged = list[tuple[str, bool]]
 SECTIONS = ("bodies", "rollout", "overhead", "values", "workers")
@@ -135,17 +137,15 @@ def workers_section(quick: bool, met: Judged) -> None:
     share = found["one"] / (2 * found["two threads"])
     print(f"\nworkers: one {found['one']:.2f} s, two threads {found['two threads']:.2f} s: efficiency {share:.2f}")
     met.append((f"two threads: efficiency {share:.2f} >= 0.9", share >= 0.9))
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        print("  Dask is not installed: skipped")
-        return
     times = {}
     for workers in (1, 2):
-        given = {"n_workers": workers, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
-        with LocalCluster(**given) as cluster, Client(cluster) as client:
-            study(client, workers)  # loads the kernels
-            times[workers] = statistics.median(wall(lambda c=client, w=workers: study(c, w)) for _ in range(1 if quick else 3))
+        try:
+            with connected("dask", workers) as client:  # the cluster of executor="dask", without the time that it takes to start
+                study(client, workers)  # loads the kernels
+                times[workers] = statistics.median(wall(lambda c=client, w=workers: study(c, w)) for _ in range(1 if quick else 5))
+        except UnsupportedError as missing:
+            print(f"  {missing}: skipped")
+            return
     share = times[1] / (2 * times[2])
     print(f"  Dask: one worker {times[1]:.2f} s, two {times[2]:.2f} s: efficiency {share:.2f}")
     met.append((f"two Dask workers: efficiency {share:.2f} >= 0.9", share >= 0.9))

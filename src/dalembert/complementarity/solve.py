@@ -49,9 +49,9 @@ def lcp(
     """
     try:
         A, b = ascontiguousarray(M, FLOAT), ascontiguousarray(q, FLOAT)
-        n = b.size
         desk: _Desk = _thread.desks[method]
-        if desk.shape != A.shape or b.ndim != 1 or desk.n != n:
+        n = desk.n
+        if desk.shapes != (A.shape, b.shape):
             A, b, n, desk = _anew(M, q, method)
     except (AttributeError, KeyError, TypeError, ValueError):
         A, b, n, desk = _anew(M, q, method)
@@ -130,10 +130,10 @@ def _nothing(*problem: Any) -> tuple[int, int, float, float]:
 class _Desk:
     """What problems of one method and one size share, one per thread: the compiled method, its options, bounds, workspace."""
 
-    __slots__ = ("_bound", "address", "call", "infinity", "info", "method", "n", "numbers", "options", "ray", "shape", "work", "zero")
+    __slots__ = ("_bound", "address", "call", "infinity", "info", "method", "n", "numbers", "options", "ray", "shapes", "work", "zero")
 
     def __init__(self, method: Method, n: int, work: tuple[AnyArray, ...]) -> None:
-        self.method, self.n, self.shape, self.numbers = method, n, (n, n), method.numbers(n, {})
+        self.method, self.n, self.shapes, self.numbers = method, n, ((n, n), (n,)), method.numbers(n, {})
         self.work, self.ray, self.info = work, work[4][7], work[6]
         self.options = self.numbers.copy()  # the defaults, but during an attempt with others
         self._bound = method.run.bind(self.options, *work)

@@ -19,6 +19,12 @@ from dalembert.runs.environment import machine, versions
 
 LOCAL = "dask"
 WAIT = 60  # s, for the first worker
+#: of a cluster of this machine, whose scheduler takes its time from the workers: a profile of compiled loops tells nothing
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+}
 
 
 def is_cluster(executor: Any) -> bool:
@@ -33,6 +39,7 @@ def connected(executor: Any, workers: int) -> Iterator[Any]:
         yield executor
         return
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ImportError:
         raise UnsupportedError("ensemble: a cluster needs dask.distributed: pip install 'dalembert[distributed]'.") from None
@@ -47,7 +54,8 @@ def connected(executor: Any, workers: int) -> Iterator[Any]:
             yield client
         return
     try:
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None)
+        with dask.config.set(QUIET):
+            cluster = LocalCluster(n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None)
     except (OSError, RuntimeError) as error:
         raise SimulationError(
             f"ensemble: no cluster could be started ({error}). In a script the call must stand below `if __name__ == '__main__':`."

@@ -27,6 +27,8 @@ from dalembert.runs.trajectory import Trajectory
 from dalembert.systems import System, system_from
 
 EXECUTORS = ("local", "here", "threads", "processes", "dask")
+LARGE, SMALL = 8, 64  # portions of what is left for each worker; no smaller than this part of all,
+FEW = 8  # nor than so many samples: those that are taken together cost less
 
 
 def ensemble(
@@ -128,16 +130,16 @@ def _executed(task: Any, jobs: list[Job], executor: Any, workers: int, hosts: di
 
 
 def _jobs(study: Study, task: Any, workers: int) -> list[Job]:
-    """What is still to be run, in portions: enough of them to keep all workers busy to the end, none that keeps too many states."""
-    left = np.flatnonzero(~study.done)
-    if len(left) == 0:
-        return []
-    size = max(1, -(-len(left) // (8 * workers)))
+    """What is still to be run, in portions, none that keeps too many states. They become smaller towards the end, so that no worker waits
+    long for another one."""
+    left, pieces, most = np.flatnonzero(~study.done), [], 16
     if isinstance(task, CompiledTask):
-        size = min(size, task.portion(round(task.common.t_end / task.common.h)), 2048)
-    else:
-        size = min(size, 16)
-    pieces = [left[k : k + size] for k in range(0, len(left), size)]
+        most = min(task.portion(round(task.common.t_end / task.common.h)), 2048)
+    least = min(max(FEW, -(-len(left) // (SMALL * workers))), -(-len(left) // (LARGE * workers)))
+    while len(left):
+        size = max(1, min(max(-(-len(left) // (LARGE * workers)), least), most))
+        pieces.append(left[:size])
+        left = left[size:]
     return [Job(piece, study.samples.some(piece)) for piece in pieces]
 
 

@@ -134,16 +134,17 @@ def product(M, z, q, w):
 @apart
 def add_product(M, symmetric, y, index, w):
     """w += M y. Of a symmetric M only the rows with y_i != 0 are read. index: workspace of whole numbers."""
-    n = M.shape[0]
-    if not symmetric:
-        for i in range(n):
-            w[i] += dot(M[i], y)
-        return
-    k = 0
+    n, k = M.shape[0], 0
     for i in range(n):
         if y[i] != 0.0:
             index[k] = i
             k += 1
+    if k == 0:
+        return
+    if not symmetric:
+        for i in range(n):
+            w[i] += dot(M[i], y)
+        return
     for b in range(k // 4):
         i0, i1, i2, i3 = index[4 * b], index[4 * b + 1], index[4 * b + 2], index[4 * b + 3]
         axpy4(w, y[i0], M[i0], y[i1], M[i1], y[i2], M[i2], y[i3], M[i3])

@@ -98,14 +98,25 @@ def _follow(T, C, x, lo, hi, sign, lower, upper, side, entering, direction, wait
             entering = place[left - n]
 
 
-@apart
+@inline
+def _at_bounds(q, lower, upper, side, z, w):
+    """True where all z are at bounds that are 0: then w = q."""
+    for i in range(q.shape[0]):
+        z[i] = lower[i] if side[i] == LOWER else upper[i]
+        w[i] = q[i]
+        if side[i] == FREE or z[i] != 0.0:
+            return False
+    return True
+
+
+@inline
 def _once(M, q, lower, upper, side, z, w, warm, attempt, options, A, B, V, I, info):
     """One path: from the sides at hand (warm) or from the bounds. A fresh factorisation begins and ends it."""
     n, x, lo, hi, sign = q.shape[0], V[2], V[3], V[4], V[5]
     C, waiting = B[n:], 0
     if not build(M, lower, upper, side, A, 1e-14):
         return SINGULAR
-    if not polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
+    if not _at_bounds(q, lower, upper, side, z, w) and not polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
         return SINGULAR
     values(side, z, w, x)
     tol = options[FEASIBILITY] * size(z)

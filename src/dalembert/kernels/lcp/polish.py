@@ -92,11 +92,12 @@ def refine(M, q, side, z, w, options, B, V, I, info):
 
 @apart
 def polish(M, q, lower, upper, side, z, w, options, B, V, I, info):
-    """`solve_sides` and `refine`: twice where M is not symmetric (rows of very different size need it), else where something is left."""
+    """`solve_sides`, then `refine` while something is left: once, twice where M is not symmetric (rows of very different size need it)."""
     if not solve_sides(M, q, lower, upper, side, z, w, options, B, V, I, info):
         return False
-    symmetric = info[SYMMETRIC] != 0.0
-    for _ in range(0 if (symmetric and _nothing_left(q, side, w)) or _none_free(side) else 1 if symmetric else 2):
+    for _ in range(1 if info[SYMMETRIC] != 0.0 else 2):
+        if _nothing_left(q, side, w):
+            return True
         if not refine(M, q, side, z, w, options, B, V, I, info):
             return False
     return True
@@ -110,14 +111,6 @@ def _nothing_left(q, side, w):
         x = abs(w[i]) - 1e-14 * abs(q[i]) if side[i] == FREE else 0.0
         left = left if left >= x else x  # also what is no number
     return left <= 0.0
-
-
-@inline
-def _none_free(side):
-    for i in range(side.shape[0]):
-        if side[i] == FREE:
-            return False
-    return True
 
 
 @inline

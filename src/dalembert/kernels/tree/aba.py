@@ -105,9 +105,12 @@ def pass_inward(work, i, parent, a, b, m, n, f):
     for k in range(9):
         work[to + M + k] += m2[k]
         work[to + B + k] += b2[k] + pm[k]
-    xt = transpose(x)
+    a2 = symmetric(
+        a2[0] + x[0] + x[0] + y[0], a2[1] + x[1] + x[3] + y[1], a2[2] + x[2] + x[6] + y[2],
+        a2[4] + x[4] + x[4] + y[4], a2[5] + x[5] + x[7] + y[5], a2[8] + x[8] + x[8] + y[8],
+    )  # fmt: skip
     for k in range(9):
-        work[to + A + k] += a2[k] + x[k] + xt[k] + y[k]
+        work[to + A + k] += a2[k]
     force = mat_vec(rot, f)
     torque = add(mat_vec(rot, n), cross(p, force))
     store3(work, to + FORCE, add(load3(work, to + FORCE), torque))
@@ -123,6 +126,21 @@ def outer_sub(m, x, y, s):
         m[3] - b * y[0], m[4] - b * y[1], m[5] - b * y[2],
         m[6] - c * y[0], m[7] - c * y[1], m[8] - c * y[2],
     )  # fmt: skip
+
+
+@inline
+def symmetric(xx, xy, xz, yy, yz, zz):
+    """A symmetric matrix by rows."""
+    return (xx, xy, xz, xy, yy, yz, xz, yz, zz)
+
+
+@inline
+def square_sub(m, x, s):
+    """m - s x x^T for symmetric m."""
+    a, b, c = s * x[0], s * x[1], s * x[2]
+    return symmetric(
+        m[0] - a * x[0], m[1] - a * x[1], m[2] - a * x[2], m[4] - b * x[1], m[5] - b * x[2], m[8] - c * x[2]
+    )
 
 
 @inline
@@ -150,7 +168,7 @@ def inward_single(system, work, i, tau, revolute):
     work[out + RESIDUAL] = u
     parent = int(system[at + PARENT])
     if parent >= 0:
-        a, b, m = outer_sub(a, u_ang, u_ang, d_inv), outer_sub(b, u_ang, u_lin, d_inv), outer_sub(m, u_lin, u_lin, d_inv)
+        a, b, m = square_sub(a, u_ang, d_inv), outer_sub(b, u_ang, u_lin, d_inv), square_sub(m, u_lin, d_inv)
         c_ang, c_lin = load3(work, out + BIAS), load3(work, out + BIAS + 3)
         s = u * d_inv
         n = add(n, add(add(mat_vec(a, c_ang), mat_vec(b, c_lin)), scale(s, u_ang)))
