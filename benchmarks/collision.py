@@ -109,14 +109,14 @@ def taken(clocks: dict[str, Callable[[], float]], rounds: int) -> dict[str, floa
 
 def growth_section(rounds: int) -> Judged:
     """Exponent of the cost in n."""
-    sizes, names = (10, 100, 1000), ("null-space", "midpoint")
+    sizes, names, steps = (10, 100, 1000), ("null-space", "midpoint"), 500  # as many for all: the first ones take more corrections
     print(f"\nChains, h = {H} s: us per step\n  {'links':12s}" + "".join(f"{n:>10d}" for n in sizes))
     rows: dict[str, list[float]] = {name: [] for name in names}
     for n in sizes:
-        model, state, steps = chain(n).frozen(), start(n), max(50, 20_000 // n)
+        model, state = chain(n).frozen(), start(n)
         engines = {name: Plan.bare(model, find("tree", name), H).engine() for name in names}
 
-        def per_step(engine: Any, steps: int = steps, state: Any = state) -> float:
+        def per_step(engine: Any, state: Any = state) -> float:
             engine.start(*state)
             return 1e6 * cpu_seconds(lambda: engine.advance(steps, steps)) / steps
 

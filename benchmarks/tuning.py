@@ -25,6 +25,7 @@ CONSTANTS = {
     "SAFETY": ("convergence", (1 / 3, 3.0)),
     "AGE": ("convergence", (1 / 1.05, 1.1)),
     "FLOOR": ("convergence", (0.01, 100.0)),
+    "LATE_FLOOR": ("convergence", (0.001, 100.0)),
     "LIFTED": ("convergence", (0.01, 100.0)),
     "QUIET": ("convergence", (0.0, 10.0)),
     "FADE": ("convergence", (0.9, 1.004)),

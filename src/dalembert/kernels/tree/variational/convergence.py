@@ -22,6 +22,7 @@ SAFETY = 3.0  # of a rate that was measured in another step; 1 to 9 change corre
 AGE = 1.05  # its growth from one step to the next; 1 would never measure again, 1.16 costs 2 to 3 %,
 STALE = 1e15  # and where that ends: nothing is known of the rate any more
 FLOOR = 1e-9  # corrections that stop to shrink below this part of the velocity are round-off; loops make 60 % more of them with 1e-11
+LATE_FLOOR = 1e-6  # or, after some corrections, below this: a chain of 1000 links (tests/steppers/variational/test_long_chains.py),
 LIFTED = 10.0  # or below this times the round-off of positions that constraints near singular positions lift; 0.1 costs 9 % there
 QUIET = 4.0  # times the level of round-off that was seen, and no more, is asked for; 0 costs 42 % in a whip of 100 links
 FADE = 0.995  # of that level from one step to the next: forgotten after some hundred; 0.9 to 1 make no difference
@@ -48,6 +49,7 @@ def counted_rate(h, system, state, iteration, change, before, lent):
 
 
 @inline
-def stagnates(rate, change, before, size, lifted):
+def stagnates(rate, iteration, change, before, size, lifted):
     """True where corrections have ceased to shrink, at a level that is that of round-off."""
-    return rate > 0.5 and max(change, before) <= max(FLOOR * size, lifted)
+    larger = max(change, before)
+    return (rate > 0.5 and larger <= max(FLOOR * size, lifted)) or (rate > 0.9 and iteration > 4 and larger <= LATE_FLOOR * size)

@@ -113,7 +113,7 @@ def newton(h, system, state, work, info, careful):
         if bound:  # the small matrix is kept, and what it misses shrinks at its own rate
             rate = max(rate, SLOWEST)
             lifted = LIFTED * noise * work[s.lift] if iteration > 0 else 0.0
-        still = stagnates(rate, change, before, size, lifted)
+        still = stagnates(rate, iteration, change, before, size, lifted)
         if still and iteration > 0 and not bound:
             state[n.noise] = min(change, before) / size
         allowed = s.tol * size + noise + (0.0 if bound or careful else QUIET * state[n.noise] * size)
