@@ -168,3 +168,13 @@ def test_all_columns_grow_with_the_square_of_the_links(chain):
 
     counts = [operations(n) for n in (10, 20, 40)]
     assert np.log2(counts[2] / counts[1]) < 2.1 and np.log2(counts[1] / counts[0]) < 2.25  # 2 in the limit
+
+
+def test_machines_whose_formulas_would_not_fit_are_refused_in_words():
+    """Formulas of a tree grow as n^2: 1000 links would take 20 GB."""
+    m = dal.Model("chain")
+    for k in range(500):
+        m.add_body(f"rod{k}", 1.0, (0.01, 0.1, 0.1), com=(0.5, 0, 0), pose=((float(k), 0, 0), (1, 0, 0, 0)))
+        m.add_joint(f"hinge{k}", "revolute", f"rod{k - 1}" if k else "world", f"rod{k}", (float(k), 0, 0), (0, 1, 0))
+    with pytest.raises(dal.UnsupportedError, match=r"500 velocities.*at most 400"):
+        dal.derivatives(m, m.neutral(), np.zeros(m.nv), np.zeros(m.nv), 1e-3, "midpoint")

@@ -269,7 +269,7 @@ def test_thirty_links_are_quick(rods):
 def test_large_machines_are_refused_in_words_also_where_their_run_fails(rods):
     """Bounds of 200 links would take 100 GB: the sentence of a run that failed must not try."""
     m = rods(200)
-    with pytest.raises(UnsupportedError, match="200 velocities.*at most 50"):
+    with pytest.raises(UnsupportedError, match=r"200 velocities.*at most 50"):
         advise_tree(m, np.zeros(200), np.zeros(200))
     with pytest.raises(UnsupportedError, match="200 velocities"):
         simulate(m, "trapezoidal", h="auto", t_end=1.0, v0=np.ones(200))

@@ -25,6 +25,7 @@ from dalembert.sensitivity.step import Start, take
 from dalembert.sensitivity.tree_step import TreeStep
 from dalembert.sensitivity.tree_values import TreeValues
 
+MOST = 400  # velocities: the formulas of 300 take 1.8 GB and 11 s, and grow as n^2
 #: features that have no formula, and why
 UNKNOWN = {"function": "a force given as a function has no formula", "drive": "drives of joints have no formula"}
 
@@ -37,6 +38,8 @@ def build(plan: Any) -> TreeStep:
             f"derivatives of {plan.acting!r}: {'; '.join(UNKNOWN[x] for x in unknown)}; leave it out by ignore={tuple(unknown)!r}.",
             tuple(unknown),
         )
+    if plan.acting.nv > MOST:
+        raise UnsupportedError(f"derivatives: {plan.acting!r} has {plan.acting.nv} velocities; known are machines of at most {MOST}.")
     if plan.options.get("retraction", "cay") != "cay":
         raise UnsupportedError(f"derivatives: retraction = {plan.options['retraction']!r}; known is 'cay'.")
     return TreeStep(plan.acting, plan.stepper.name, plan.options)

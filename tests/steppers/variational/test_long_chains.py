@@ -10,9 +10,9 @@ def chain(n):
     """Rods of 1 m and 1 kg in line; axes of their hinges lie across, by turns upright and level."""
     m = dal.Model(f"{n} rods")
     for k in range(n):
-        place = ((float(k), 0, 0), (1, 0, 0, 0))
-        m.add_body(f"rod{k}", 1.0, (0.01, 1 / 12, 1 / 12), com=(0.5, 0, 0), pose=place)
-        m.add_joint(f"hinge{k}", "revolute", f"rod{k - 1}" if k else "world", f"rod{k}", (float(k), 0, 0), (0, 0, 1) if k % 2 else (0, 1, 0))
+        place, axis = (float(k), 0, 0), (0, 0, 1) if k % 2 else (0, 1, 0)
+        m.add_body(f"rod{k}", 1.0, (0.01, 1 / 12, 1 / 12), com=(0.5, 0, 0), pose=(place, (1, 0, 0, 0)))
+        m.add_joint(f"hinge{k}", "revolute", f"rod{k - 1}" if k else "world", f"rod{k}", place, axis)
     return m
 
 

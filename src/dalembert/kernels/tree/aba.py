@@ -138,9 +138,7 @@ def symmetric(xx, xy, xz, yy, yz, zz):
 def square_sub(m, x, s):
     """m - s x x^T for symmetric m."""
     a, b, c = s * x[0], s * x[1], s * x[2]
-    return symmetric(
-        m[0] - a * x[0], m[1] - a * x[1], m[2] - a * x[2], m[4] - b * x[1], m[5] - b * x[2], m[8] - c * x[2]
-    )
+    return symmetric(m[0] - a * x[0], m[1] - a * x[1], m[2] - a * x[2], m[4] - b * x[1], m[5] - b * x[2], m[8] - c * x[2])
 
 
 @inline
