@@ -27,7 +27,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dalembert.errors import ArchiveError, OptionError
-from dalembert.io.atomic import Json, StrPath, explained, raw_bytes, sync_directory, write_all
+from dalembert.io.atomic import Json, StrPath, explained, raw_bytes, reserve, sync_directory, write_all
 from dalembert.io.lock import is_locked, open_locked, unlock
 from dalembert.io.sums import joined
 
@@ -35,6 +35,7 @@ __all__ = ["Journal", "JournalContent", "is_locked", "read_journal"]
 
 MAGIC, VERSION = b"dAlJ", 1
 HEADER, ROWS = 0, 1
+FEW, MANY = 2**21, 2**24  # bytes of a journal from which on room is reserved, and how much at a time
 _PREFIX = struct.Struct("<4sHHQQQI")
 _CRC = struct.Struct("<I")
 _DTYPES = frozenset(["|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8", "<c8", "<c16"])
@@ -61,7 +62,7 @@ class Journal:
         self._header = header
         self.records = records
         self._layout = layout
-        self._size = size
+        self._size = self._reserved = size
         self._fd = fd
         self._release = weakref.finalize(self, os.close, fd)
 
@@ -172,6 +173,9 @@ class Journal:
         """Write at the end of the valid records, piece by piece; whatever stops it, the file is cut back to them."""
         self._require_open()
         end = self._size
+        if FEW <= end + sum(map(len, record)) > self._reserved:
+            reserve(self._fd, end, MANY)
+            self._reserved = end + MANY
         try:
             for piece in record:
                 write_all(self._fd, piece, end)

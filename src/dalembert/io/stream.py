@@ -26,7 +26,7 @@ import numpy as np
 
 from dalembert.errors import ArchiveError
 from dalembert.io import archive
-from dalembert.io.atomic import DeferredFile, StrPath, explained, raw_bytes, replacing
+from dalembert.io.atomic import DeferredFile, StrPath, explained, raw_bytes, replacing, reserve
 from dalembert.io.sums import joined
 
 BLOCK = 2**22  # bytes that are checked at a time
@@ -89,6 +89,7 @@ class ArchiveStream:
         self._growing = {x.source.name: x for x in self._stored if x.length is not None}
         self._places = {x.source.name: _place(h5, x) for x in self._stored if x.kind not in ("str", "bool")}
         self._done = dict.fromkeys(self._growing, 0)
+        reserve(file.fd, 0, max((p.offset + p.dtype.itemsize * math.prod(p.shape) for p in self._places.values()), default=0))
 
     def append(self, variables: Sequence[archive.Variable], sums: Mapping[str, int] = MappingProxyType({})) -> None:
         """The next rows of all variables that come in blocks; others are left as they are. sums: crc32 of rows, where known."""
