@@ -31,12 +31,13 @@ def test_the_energy_condition_gives_the_times_that_were_published_for_it(chain):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("reflection", "band"), [("nodal", 5e-4), ("variational", 5e-3)])
+@pytest.mark.parametrize(("reflection", "band"), [("nodal", 8e-4), ("variational", 5e-3)])
 def test_a_thousand_collisions_keep_the_energy_in_a_band(chain, reflection, band):
-    """Bands seen: nodal .9999 to 1.0003, with the energy condition .998 to 1.0006; the motion is chaotic, the band is not."""
+    """Bands seen: nodal .9999 to 1.0003, with the energy condition .998 to 1.0006. The motion is chaotic: nine neighbours have 842 to 1116
+    collisions, and changes of at most 1.4 to 4.3e-4 (middle one 2.6e-4), with the energy condition 4e-4 to 2.2e-3: one of any is judged."""
     m, v0 = chain
     traj = dal.simulate(m, "collision", h=0.1, t_end=48_000, v0=v0, reflection=reflection, every=20)
-    assert len(traj.events.rows) > 900
+    assert len(traj.events.rows) > 700
     relative = traj.energy / traj.energy[0] - 1
     assert np.abs(relative).max() < band
     report = traj.report()
@@ -54,7 +55,7 @@ def test_three_thousand_collisions_with_steps_twice_as_long(chain, reflection, s
     for k in range(3):
         q0, v = m.assemble(m.neutral(), v0 + 1e-9 * k * np.eye(12)[0])
         traj = dal.simulate(m, "collision", h=0.2, t_end=140_000, q0=q0, v0=v, reflection=reflection, every=50)
-        assert len(traj.events.rows) > 2500
+        assert len(traj.events.rows) > 2200
         changes.append(np.abs(traj.energy / traj.energy[0] - 1).max())
     assert np.median(changes) < 3 * seen, changes
 
