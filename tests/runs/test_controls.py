@@ -1,6 +1,9 @@
 """Controls and monitors are the user's code: whatever they do, no memory is damaged and nothing that was computed is lost."""
 
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -182,3 +185,18 @@ def test_a_simulation_by_hand_keeps_its_nodes_when_its_control_raises(body):
     with pytest.raises(KeyboardInterrupt):
         sim.step(100)
     assert len(sim.trajectory()) == 32
+
+
+def test_a_script_that_is_run_in_other_ways_finds_what_it_compiled_before(tmp_path):
+    """Machine code names its module: that of a script run by `runpy` is in no other process, nor after the run in its own."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import dalembert as dal\n\n\ndef push(t, q, v, out):\n    out[0] = 1.0\n\n\ndef main():\n    return dal.compiled(push)\n\n\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
+    by_runpy = [sys.executable, "-c", f"import runpy; runpy.run_path({str(script)!r})['main']()"]
+    for command in (by_runpy, by_runpy, [sys.executable, str(script)], by_runpy):
+        done = subprocess.run(
+            command, env={**os.environ, "DALEMBERT_CACHE_DIR": str(tmp_path)}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr

@@ -20,6 +20,7 @@ How kernels are compiled is in `_lean.py`, where the result is kept in `_cache.p
 import contextlib
 import ctypes
 import functools
+import sys
 import threading
 from collections import namedtuple
 from collections.abc import Callable, Iterator
@@ -299,12 +300,15 @@ def _call_numbered(number: int, *args: Any) -> Any:
 
 
 def compiled(function: Callable[..., Any], sig: Any) -> Any:
-    """A user's function, compiled for one fixed signature, every index checked; cached where Numba finds the function's source file."""
+    """A user's function, compiled for one fixed signature, every index checked; cached where Numba finds the function's source file.
+
+    What is cached names its module, which other processes have to find: not that of a script that was run by `runpy` or `exec`.
+    """
     if hasattr(function, "py_func"):
         function = function.py_func
     try:
-        return _fix(_plain(function, boundscheck=True), sig)
-    except RuntimeError:  # no locator: a function typed into an interpreter has no file to name its cache after
+        return _fix(_plain(function, cache=function.__module__ in sys.modules, boundscheck=True), sig)
+    except (RuntimeError, ImportError):  # typed into an interpreter: no file to name a cache after; or cached under a module that is gone
         return _fix(_plain(function, cache=False, boundscheck=True), sig)
 
 
